@@ -1,4 +1,4 @@
-"""Six pairs of training scripts, right and with three mistakes each: where each is found.
+"""Eight pairs of training scripts, right and with three mistakes each: where each is found.
 
 python benchmarks/scripts.py [PAIR ...] writes reports/scripts.md, the table of docs/training.md.
 """

@@ -217,7 +217,8 @@ def _runs_layer(frame: FrameType) -> bool:
 
     The locals are not looked at: to read them would keep what they hold, such as compiled graphs.
     """
-    kinds = [each for each in frame.f_globals.values() if isinstance(each, type)]
+    # By their types: some of a module warn where they are asked for their class.
+    kinds = [each for each in frame.f_globals.values() if issubclass(type(each), type)]
     layers = [
         kind
         for kind in kinds

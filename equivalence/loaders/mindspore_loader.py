@@ -42,8 +42,8 @@ class MindSporeLoader(StagedLoader):
 
     def __init__(self, dataset: ds.Dataset, limit: int | None = None):
         self.dataset, self.limit = dataset, limit
-        self._nodes = _chain(dataset)
-        self.order = next(filter(None, map(_order, self._nodes)), Order())
+        self._nodes = chain(dataset)
+        self.order = next(filter(None, map(order_of, self._nodes)), Order())
         batched = [at for at, node in enumerate(self._nodes) if isinstance(node, BATCHING)]
         self._above = self._nodes[: batched[-1] + 1] if batched else []
         self._below = self._nodes[len(self._above) :]
@@ -115,7 +115,7 @@ class MindSporeLoader(StagedLoader):
         made = self._samples(set(self._names), whole=True, still=still)
         made = made.take(self.batch_size or 1)
         for node in self._above[::-1]:
-            made = _on(node, made)
+            made = put_on(node, made)
         return [_arrays(row) for row in _rows(made.repeat(count), seed)]
 
     def by_workers(self, rounds: int) -> list[list[bytes]]:
@@ -134,7 +134,7 @@ class MindSporeLoader(StagedLoader):
             made = self._one_sample(count, alone=False)
             for node in self._nodes[at:-1][::-1]:
                 if not isinstance(node, ORDERING):
-                    made = _on(node, made, alone=False)
+                    made = put_on(node, made, alone=False)
             rows = [as_bytes(_arrays(row)) for row in _rows(made, None)]
             found = [rows[worker::workers] for worker in range(workers)]
             if all(each == found[0] for each in found):
@@ -196,7 +196,7 @@ class MindSporeLoader(StagedLoader):
         made = self._samples(kept, whole=stage in (*self._names[-1:], BATCH), still=True)
         if stage == BATCH:
             for node in self._above[::-1]:
-                made = _on(node, made)
+                made = put_on(node, made)
         return made
 
     def _samples(
@@ -214,7 +214,7 @@ class MindSporeLoader(StagedLoader):
             elif isinstance(node, ds.ShuffleDataset if source is None else ORDERING):
                 continue
             elif whole or not isinstance(node, ds.MapDataset | ds.ProjectDataset):
-                made = _on(node, made)
+                made = put_on(node, made)
         return made
 
     def _mapped(
@@ -247,7 +247,7 @@ def _map(
 
     last: whether the map's last operator is among them, which makes its columns.
     """
-    made = _on(node, below)
+    made = put_on(node, below)
     made.operations = [copy.copy(each) for each in operations]
     if not last:
         made.output_columns = node.input_columns
@@ -264,7 +264,7 @@ def _in_python(operations: Sequence[Callable]) -> list[bool]:
     return result
 
 
-def _chain(dataset: ds.Dataset) -> list[ds.Dataset]:
+def chain(dataset: ds.Dataset) -> list[ds.Dataset]:
     """A data set and what it is made of, down to the source, or to where several come together."""
     nodes = [dataset]
     while len(nodes[-1].children) == 1:
@@ -272,7 +272,7 @@ def _chain(dataset: ds.Dataset) -> list[ds.Dataset]:
     return nodes
 
 
-def _on(node: ds.Dataset, below: ds.Dataset, alone: bool = True) -> ds.Dataset:
+def put_on(node: ds.Dataset, below: ds.Dataset, alone: bool = True) -> ds.Dataset:
     """The same node on another one. alone: without processes of its own."""
     made = _alone(node) if alone else copy.copy(node)
     made.children, made.parent = [below], []
@@ -333,7 +333,7 @@ class Repeated:
         return self.source[0]
 
 
-def _order(node: ds.Dataset) -> Order | None:
+def order_of(node: ds.Dataset) -> Order | None:
     """The order that a node gives; None where it keeps that of the data."""
     sampler = getattr(node, "sampler", None)
     if isinstance(node, ds.ShuffleDataset):

@@ -42,7 +42,7 @@ class TorchLoader(StagedLoader):
         self.dataset = loader.dataset if whole else loader
         self.iterates = isinstance(self.dataset, data.IterableDataset)
         self.batch_size = loader.batch_size if whole else None
-        self.order = _order(loader) if whole and not self.iterates else Order()
+        self.order = order_of(loader) if whole and not self.iterates else Order()
         self.workers = loader.num_workers if whole else 0
         ordered = loader.sampler if whole and self.batch_size is not None else self.dataset
         self.samples = None if self.iterates else len(ordered)
@@ -139,7 +139,9 @@ class TorchLoader(StagedLoader):
 
     def _order(self) -> list[int]:
         """The samples that are read: in the order of the loader, or of the data if it shuffles."""
-        if self.loader is None or (self.shuffles and self.loader.batch_size is not None):
+        batches_itself = self.loader is not None and self.batch_size is None
+        own = batches_itself and self.loader.batch_sampler is not None
+        if self.loader is None or (self.shuffles and not own):
             order = _unshuffled(self.loader, len(self.dataset))
         elif self.loader.batch_size is None and self.loader.batch_sampler is None:
             order = iter(self.loader.sampler)
@@ -233,9 +235,13 @@ def _leaves(value: Any) -> Iterator[Callable]:
         yield value
 
 
-def _order(loader: data.DataLoader) -> Order:
-    """The order of the loader's samples; a sampler that is not known is asked twice."""
-    sampler = loader.sampler if loader.batch_size is not None else loader.batch_sampler
+def order_of(loader: data.DataLoader, ask: bool = True) -> Order:
+    """The order of the loader's samples; a sampler that is not known is asked twice.
+
+    ask: else such a sampler counts for one that draws nothing.
+    """
+    own = loader.batch_size is None and loader.batch_sampler is not None
+    sampler = loader.batch_sampler if own else loader.sampler
     inner = getattr(sampler, "sampler", sampler)
     if isinstance(inner, data.WeightedRandomSampler):
         return Order(True, weights=inner.weights.tolist(), replacement=inner.replacement)
@@ -245,7 +251,7 @@ def _order(loader: data.DataLoader) -> Order:
     if hasattr(inner, "shuffle") or known or loader.batch_sampler is None:
         shuffles = bool(getattr(inner, "shuffle", isinstance(inner, data.SubsetRandomSampler)))
         return Order(shuffles)
-    return Order([*loader.batch_sampler] != [*loader.batch_sampler])
+    return Order(ask and [*loader.batch_sampler] != [*loader.batch_sampler])
 
 
 def _unshuffled(loader: data.DataLoader | None, count: int) -> Iterator[int]:

@@ -10,6 +10,7 @@ from equivalence import nesting
 from equivalence.judge.expected import Expected
 from equivalence.judge.precision import BUDGET, UNIT_ROUNDOFF
 from equivalence.judge.settings import Difference
+from equivalence.loaders import epochs
 from equivalence.scripts.steps import Call, Run, Step, Stored, each_input
 from equivalence.structure.layers import differences
 from equivalence.structure.settings import OPTIMIZER
@@ -146,6 +147,12 @@ class Expectation:
             for name, slot in network.slots.items()
             if slot.is_constant
         }
+        self.statistics = {
+            plain.name(number, name): number
+            for number, network in enumerate(plain.networks)
+            for name, slot in network.slots.items()
+            if slot.kind == "buffer"
+        }
 
     def widen(self, noisy: Run) -> None:
         """Let the noise be at least as far as a noisy run of the reference is off."""
@@ -166,8 +173,14 @@ class Expectation:
     def judge(self, candidate: Run) -> Verdict:
         """The verdict on a run of the candidate."""
         verdict = Verdict()
+        orders = [*epochs.differences(self.plain.epochs, candidate.epochs)]
         for theirs, ours in zip(self.plain.steps, candidate.steps, strict=False):
-            found = [*self._structure(theirs, ours)]
+            found = [
+                Departure(theirs.number, "data", "order of samples", told, epoch.key)
+                for epoch, told in orders
+                if epoch.step == theirs.number
+            ]
+            found += [*self._structure(theirs, ours, verdict)]
             found += self._numbers(theirs, candidate, ours, verdict)
             found += _settings(theirs, ours, self.plain)
             verdict.departures += sorted(found, key=lambda each: STAGES.index(each.stage))
@@ -183,7 +196,7 @@ class Expectation:
             )
         return verdict
 
-    def _structure(self, theirs: Step, ours: Step) -> Iterator[Departure]:
+    def _structure(self, theirs: Step, ours: Step, verdict: Verdict) -> Iterator[Departure]:
         """What differs in what a step does, whatever the numbers are."""
         number, plain = theirs.number, self.plain
         lines = (ours.lines.get("update", ""), theirs.lines.get("update", ""))
@@ -201,7 +214,13 @@ class Expectation:
                 yield Departure(number, "clipping", label(plain, name), told, *lines)
         for index, network in enumerate(plain.networks):
             sides = [[c for c in step.calls if c.network == index] for step in (theirs, ours)]
-            if len(sides[0]) != len(sides[1]) and ours.calls:
+            if sides[1] and not sides[0]:
+                # What such a call does shows in what is compared: outputs that use it, and weights.
+                verdict.note(
+                    f"{network.name} is called in steps in which the original does not call it, "
+                    "but may use what an earlier call gave"
+                )
+            elif len(sides[0]) != len(sides[1]) and ours.calls:
                 told = (
                     f"is called {counted(len(sides[1]), 'time')}, and "
                     f"{counted(len(sides[0]), 'time')} in the original{_skipped(theirs, ours)}"
@@ -257,7 +276,7 @@ class Expectation:
             lines = _lines(stage, name, theirs, ours)
             if stored.shape != shape:
                 told = f"is of shape {stored.shape}, and {shape} in the original"
-                if stage == "data":
+                if stage == "data" and stored.shape[1:] != shape[1:]:
                     verdict.note(f"{name} {told}: it is not handed over, nor compared")
                 else:
                     yield Departure(theirs.number, stage, name, told, *lines)
@@ -278,10 +297,22 @@ class Expectation:
                 told = _off(expected, values)
                 if stage == "data":
                     told += self._instead(kept, name, values)
+                if stage == "update" and name in self.statistics:
+                    told += self._more_calls(self.statistics[name], theirs, ours)
                 undefined = expected.distance(values).mismatched if values.dtype.kind == "f" else 0
                 yield Departure(theirs.number, stage, name, told, *lines, roundings, undefined)
         if decided:
             verdict.decided_until = theirs.number
+
+    def _more_calls(self, network: int, theirs: Step, ours: Step) -> str:
+        """How often a network is called, as the end of a sentence; "" where both sides agree."""
+        few, many = (sum(c.network == network for c in step.calls) for step in (theirs, ours))
+        if few == many or not ours.calls:
+            return ""
+        return (
+            f"; {self.plain.networks[network].name}, which counts it with each call, is called "
+            f"{counted(many, 'time')} in this step, and {counted(few, 'time')} in the original"
+        )
 
     def _instead(self, stage: str, name: str, values: np.ndarray) -> str:
         """Which batch of the reference a candidate has, as the end of a sentence; "" for none."""

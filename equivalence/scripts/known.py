@@ -33,7 +33,13 @@ KNOWN = (
         "use_nesterov=True has no effect on a CPU; nn.SGD has it",
         _is_on("nesterov"),
     ),
-    Known("adam.Adam", "update", "adam_epsilon", "epsilon is added before the bias correction"),
+    Known(
+        "adam.Adam",
+        "update",
+        "adam_epsilon",
+        "epsilon is added before the bias correction; without decay "
+        "mindspore.experimental.optim.AdamW(..., weight_decay=0.0) updates as PyTorch does",
+    ),
     Known(
         "AdamWeightDecay",
         "",
@@ -65,7 +71,8 @@ def known(departure: Departure, steps: Sequence[Step]) -> str:
         return ""
     (step,) = steps
     library = step.kind.startswith("mindspore.")
-    if library and departure.name == "weight_decay":
+    undecayed = 0.0 in step.settings.get("weight_decay", {}).values()
+    if departure.name == "weight_decay" and step.kind.startswith("mindspore.nn.") and undecayed:
         return GAMMA
     if departure.stage not in ("update", "settings") or not library:
         return ""

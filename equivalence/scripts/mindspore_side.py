@@ -17,6 +17,8 @@ from mindspore.ops import function
 from mindspore.ops.function import nn_func
 from mindspore.train import amp
 
+from equivalence.distributed import alone
+from equivalence.loaders import mindspore_epochs
 from equivalence.nesting import of_kind
 from equivalence.randomness.mindspore_draws import Pinned
 from equivalence.scripts import places
@@ -93,6 +95,8 @@ class MindSporeSide:
                 stack.enter_context(patched(base, __init__=places.noting(base.__init__)))
             told = differentiating(self._differentiated, self._gradients(recorder))
             stack.enter_context(told)
+            stack.enter_context(mindspore_epochs.handed(recorder))
+            stack.enter_context(alone.of_mindspore(ms.communication, recorder.note))
             if self.eager:
                 stack.enter_context(_without_graphs())
             stack.enter_context(installed(pinning, *observers))
@@ -307,7 +311,9 @@ class MindSporeSide:
                 value = function(*args, **kwargs)
             finally:
                 self._drawing = False
-            return recorder.drawn(name, value) if isinstance(value, ms.Tensor) else value
+            if not isinstance(value, ms.Tensor) or places.constructs(nn.Cell):
+                return value
+            return recorder.drawn(name, value)
 
         vars(draw)["watched"] = function
         return draw
@@ -400,7 +406,8 @@ class Watch(Observer):
             found.note(layer, result, _states)
         if call.name in MOVES or found.first or (found.later and not self.side.is_forward):
             return result
-        told = inspect(call.name, call.args, result, _states)
+        made = result[:1] if call.name in WITH_RESERVES and isinstance(result, tuple) else result
+        told = inspect(call.name, call.args, made, _states)
         if told and self.side.is_forward:
             found.first = Overflow(told + (f" in {layer}" if layer else ""), places.here())
         elif told:
@@ -413,6 +420,10 @@ MOVES = {
     *("Fill", "FillScalar", "FillTensor", "FillV2", "Full", "FullLike", "Identity", "Contiguous"),
 }
 """Operators that make no number of their own; a cast that overflows is found by what it gets."""
+
+
+WITH_RESERVES = ("BatchNorm", "LSTM")
+"""Operators that give memory besides, for their backward pass, which nothing may have written."""
 
 
 def _states(values: Any) -> Iterator[tuple[str, bool, bool]]:

@@ -4,8 +4,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from equivalence.dtypes import HALVES
-from equivalence.scripts.judging import tensors
+from equivalence.scripts.judging import label, tensors
 from equivalence.scripts.steps import Run
 
 States = Callable[[Any], Iterator[tuple[str, bool, bool]]]
@@ -47,10 +49,22 @@ class Found:
 
 def first_step(run: Run) -> int:
     """The first step of which something is NaN or infinite; 0 where all is finite."""
+    begun = _undefined_at_first(run)
     for step in run.steps:
-        if any(stored.undefined for _, _, stored in tensors(run, step)):
+        if any(v.undefined and name not in begun for _, name, v in tensors(run, step)):
             return step.number
     return 0
+
+
+def _undefined_at_first(run: Run) -> set[str]:
+    """The weights that hold NaN or infinity before the first call, such as a mask."""
+    found = set()
+    for network in run.networks:
+        own, partners = network.initial, network.partners
+        for name, values in (partners.restored(own) if partners else own).items():
+            if values.dtype.kind == "f" and not np.isfinite(values).all():
+                found.add(label(run, f"{network.of}:{name}"))
+    return found
 
 
 def inspect(name: str, arguments: Any, result: Any, states: States) -> str:

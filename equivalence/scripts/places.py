@@ -27,6 +27,14 @@ def own_frames() -> Iterator[FrameType]:
         frame = frame.f_back
 
 
+def constructs(kind: type) -> bool:
+    """Whether a layer of the script's own is made now, such as its weights. kind: of layers."""
+    return any(
+        frame.f_code.co_name == "__init__" and isinstance(frame.f_locals.get("self"), kind)
+        for frame in own_frames()
+    )
+
+
 def here() -> str:
     """The innermost line of the script that runs now: "train.py:12: loss.backward()"."""
     frame = next(own_frames(), None)

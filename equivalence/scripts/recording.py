@@ -12,10 +12,13 @@ import numpy as np
 
 from equivalence import held, nesting
 from equivalence.held import Group
+from equivalence.loaders import epochs
+from equivalence.loaders.epochs import Epoch
+from equivalence.loaders.orders import Order
 from equivalence.scripts import places
 from equivalence.scripts.steps import Call, Given, Network, Run, Step, Stored, Tensors, fit, law_of
 from equivalence.structure.slots import Slot
-from equivalence.structure.weights import Partners
+from equivalence.structure.weights import REFERENCE_ONLY, Partners
 from equivalence.words import counted, raised
 
 MOST_STATE = 1 << 14
@@ -203,8 +206,29 @@ class Recorder:
                 return self.side.like(others, value)
         self._replays = False
         shape = "x".join(map(str, values.shape)) or "one number"
-        self._note(f"drawn by the port alone, and kept: {law} numbers, {shape} ({places.here()})")
+        self.note(f"drawn by the port alone, and kept: {law} numbers, {shape} ({places.here()})")
         return value
+
+    def epoch(self, law: Order, samples: int, key: str = "") -> Epoch:
+        """An epoch of a loader begins; its key is the line that runs now, unless one is given."""
+        begun = Epoch(key or places.here(), law, samples, len(self.run.steps) + 1)
+        self.run.epochs.append(begun)
+        return begun
+
+    def orders(self, samples: int) -> tuple[str, list[list[int]]]:
+        """The key of what is read from now on, and the reference's orders of its epochs."""
+        key = places.here()
+        if self.given is None:
+            return key, []
+        ours = [*self.run.epochs, Epoch(key, Order(), samples, 0)]
+        theirs = epochs.pairs(self.given.epochs, ours).get(key)
+        made = sum(each.key == key for each in self.run.epochs)
+        found = [each for each in self.given.epochs if each.key == theirs and each.order]
+        return key, [each.whole() for each in found[made:]]
+
+    def unread(self, error: Exception) -> None:
+        """The order of a data set could not be read."""
+        self.note(f"the order of a data set could not be read: {raised(error)}")
 
     def loss(self, values: np.ndarray | None) -> None:
         """A value is differentiated."""
@@ -271,9 +295,10 @@ class Recorder:
         step.settings = settings(names)
         if strange := sum(each not in names for each in arrays):
             weights = counted(strange, "weight")
-            self._note(f"not compared: {weights} of an optimiser, of no network that is called")
+            self.note(f"not compared: {weights} of an optimiser, of no network that is called")
 
-    def _note(self, words: str) -> None:
+    def note(self, words: str) -> None:
+        """Note what is to be told of the run, once."""
         if words not in self.run.notes:
             self.run.notes.append(words)
 
@@ -301,11 +326,13 @@ class Recorder:
         last.averages = {}
         inside = self._held(self._kept) if self._kept else {}
         for number, network in enumerate(self.run.networks):
-            for place, group in enumerate(network.groups):
+            earlier: dict[str, int] = {}  # how many averages of a weight came before
+            for group in network.groups:
                 found = {w: inside.get(n) for n, w in group.weights.items()}
                 arrays = {n: self.side.array(each) for n, each in found.items() if each is not None}
-                restored = self._restored(number, arrays, f"average {place + 1} of ")
-                last.averages |= restored
+                for name, values in self._restored(number, arrays).items():
+                    earlier[name] = place = earlier.get(name, 0) + 1
+                    last.averages[f"average {place} of {name}"] = values
 
     # What is handed on, and by which names.
 
@@ -364,9 +391,10 @@ class Recorder:
             for name, weight in self.side.weights(each).items()
         }
         try:
-            return held.tensors(space, self.side.look, [*self._networks, *weights], shapes)
+            found = held.tensors(space, self.side.look, [*self._networks, *weights], shapes)
+            return {n: t for n, t in found.items() if n.rpartition(".")[2] not in REFERENCE_ONLY}
         except Exception as error:  # of an object of the script's own
-            self._note(f"averages of weights could not be looked for: {raised(error)}")
+            self.note(f"averages of weights could not be looked for: {raised(error)}")
             return {}
 
     def _load(self, network: Network, weights: Mapping[str, Any]) -> None:
@@ -471,11 +499,11 @@ class Recorder:
             found |= of_network
         return found
 
-    def _restored(self, number: int, arrays: Mapping[str, np.ndarray], before: str = "") -> Tensors:
+    def _restored(self, number: int, arrays: Mapping[str, np.ndarray]) -> Tensors:
         """Values of weights by the names, and in the shapes, that the reference has them in."""
         network = self.run.networks[number]
         own = network.partners.restored(arrays) if network.partners is not None else arrays
-        names = {name: f"{before}{network.of}:{name}" for name in own}
+        names = {name: f"{network.of}:{name}" for name in own}
         return {names[n]: Stored.of(names[n], values) for n, values in own.items()}
 
 

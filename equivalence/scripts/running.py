@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from equivalence import folders, torchvision_schemas
+from equivalence.distributed import alone
 from equivalence.errors import DeclarationError, EquivalenceError, SideError, of_engine, own_line
 from equivalence.scripts.recording import Recorder, StoppedError
 from equivalence.targets import as_target, described, resolve
@@ -68,7 +69,7 @@ class Training:
             try:
                 with around:
                     try:
-                        names = self._script() if self.is_script else self._function()
+                        names = self._ran(recorder)
                         ended = True
                     except SystemExit as end:
                         self._demand_clean(end, recorder)
@@ -86,6 +87,18 @@ class Training:
                 raise SideError(
                     f"the {self.role} {self.name} raised {raised(error)} after {made} steps{where}"
                 ) from error
+
+    def _ran(self, recorder: Recorder) -> Mapping[str, Any]:
+        """Run it; one that asks for what a launcher sets runs once more as the only rank of one."""
+        run = self._script if self.is_script else self._function
+        try:
+            return run()
+        except KeyError as error:
+            if not alone.asked_for(error) or recorder.run.networks:
+                raise
+        os.environ.update(alone.launched())
+        recorder.note(alone.ALONE)
+        return run()
 
     def _script(self) -> Mapping[str, Any]:
         before = sys.argv

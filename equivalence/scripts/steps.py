@@ -9,6 +9,7 @@ from equivalence import dtypes
 from equivalence.errors import DeclarationError
 from equivalence.held import Group
 from equivalence.judge.sketch import Sketch
+from equivalence.loaders.epochs import Epoch
 from equivalence.structure.layers import Layer
 from equivalence.structure.slots import Slot
 from equivalence.structure.weights import Partners
@@ -158,6 +159,7 @@ class Run:
     evaluations: calls of networks without gradients, which are not compared.
     pinned: draws of dropouts that keep everything.
     overflows: backward passes after the last step whose gradients are NaN or infinite.
+    epochs: those of loaders that shuffle; of the port, of all of its data sets.
     """
 
     networks: list[Network] = field(default_factory=list)
@@ -167,6 +169,7 @@ class Run:
     evaluations: int = 0
     pinned: int = 0
     overflows: int = 0
+    epochs: list[Epoch] = field(default_factory=list)
 
     def name(self, network: int, weight: str) -> str:
         """A weight of a network, as texts call it."""

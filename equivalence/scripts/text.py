@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from equivalence.judge.precision import BUDGET
+from equivalence.loaders import epochs
 from equivalence.scripts.compare import Result
 from equivalence.scripts.judging import STAGES, Departure
 from equivalence.scripts.known import known
@@ -73,7 +74,8 @@ def _precision(result: Result) -> Iterator[str]:
         if side in result.overflows:
             step, overflow = result.overflows[side]
             when = f"in step {step}" if overflow.passing else f"from step {step} on"
-            yield f"  NaN or infinity in the {word} {when}: {overflow.told}"
+            layer = overflow.told.replace("._backbone", "")
+            yield f"  NaN or infinity in the {word} {when}: {layer}"
             if overflow.line:
                 yield f"    {word}: {overflow.line}"
     kept = result.kept
@@ -179,6 +181,8 @@ def _coverage(result: Result) -> Iterator[str]:
             f"dropout keeps everything: {theirs.pinned} draws in the original, {ours.pinned} in "
             "the port"
         )
+    if orders := epochs.told(theirs.epochs, ours.epochs):
+        yield orders
     if verdict.unseen:
         yield f"not seen in the port, and not compared: {', '.join(verdict.unseen)}"
     yield from dict.fromkeys([*verdict.notes, *theirs.notes, *ours.notes])

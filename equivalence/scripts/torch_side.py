@@ -2,8 +2,10 @@
 
 import contextlib
 import re
+import sys
 import warnings
 from collections.abc import Callable, Iterator
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -14,8 +16,10 @@ from torch.nn import functional as F
 from torch.optim import Optimizer
 from torch.optim import optimizer as hooks
 
+from equivalence.distributed import alone
 from equivalence.dumps import torch_hooks
 from equivalence.errors import of_models
+from equivalence.loaders import torch_epochs
 from equivalence.nesting import of_kind
 from equivalence.randomness.torch_draws import Pinned
 from equivalence.scripts import places
@@ -94,6 +98,8 @@ class TorchSide:
             stack.enter_context(patched(torch.autograd, **given))
             stack.enter_context(patched(amp.GradScaler, scale=_scaling(recorder)))
             stack.enter_context(patched(Optimizer, __init__=places.noting(Optimizer.__init__)))
+            stack.enter_context(torch_epochs.noted(recorder.epoch))
+            stack.enter_context(alone.of_torch(torch.distributed, recorder.note))
             stack.enter_context(as_written())
             stack.enter_context(installed(self.drawing, *observers))
             try:
@@ -284,15 +290,29 @@ class Drawing(Pinned):
             _storage(each) in self.drawn for each in of_kind((call.args, call.kwargs), torch.Tensor)
         )
         of_weight = isinstance(result, nn.Parameter)
-        if call.function in DRAWS and isinstance(result, torch.Tensor) and not of_weight:
+        draws = call.function in DRAWS and not _by_loader() and not places.constructs(nn.Module)
+        if draws and isinstance(result, torch.Tensor) and not of_weight:
             self.recorder.drawn(call.function.__name__, result)
-        if of_drawn or call.function in DRAWS:
+        if of_drawn or draws:
             self.drawn.update(
                 _storage(each)
                 for each in of_kind(result, torch.Tensor)
                 if not isinstance(each, nn.Parameter) and not each.requires_grad
             )
         return result
+
+
+def _by_loader() -> bool:
+    """Whether a `DataLoader` itself draws: a seed of its workers, or an order."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        room, _, within = frame.f_globals.get("__name__", "").partition(".")
+        if room == "torch" and within.startswith("utils.data"):
+            return True
+        if room not in ("torch", "equivalence"):
+            return False
+        frame = frame.f_back
+    return False
 
 
 class Watch(Observer):

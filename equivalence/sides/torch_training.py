@@ -197,6 +197,8 @@ def look(value: object) -> object:
         return value
     if isinstance(value, optim.Optimizer | optim.lr_scheduler.LRScheduler):
         return None
+    if isinstance(value, amp.GradScaler) and not value.is_enabled():
+        return None
     if isinstance(value, amp.GradScaler):  # in MindSpore's words for them, see `torch_steps`
         return {"scale": value._scale, "growth_tracker": value._growth_tracker}
     if isinstance(value, nn.Module):

@@ -290,12 +290,34 @@ def differences(reference: Mapping[str, Any], candidate: Mapping[str, Any]) -> l
     found: list[Difference] = []
     for name in names:
         ours, theirs = (side.get(name) for side in (reference, candidate))
+        if name == "algorithm" and isinstance(ours, Mapping) and isinstance(theirs, Mapping):
+            ours, theirs = _algorithms(ours, theirs, reference, candidate)
         if isinstance(ours, Mapping) and isinstance(theirs, Mapping):
             found += _by_weight(name, ours, theirs)
         elif not _same(ours, theirs):
             found.append(Difference(name, _shown(ours), _shown(theirs)))
             found[-1] = replace(found[-1], where=_other_mode(name, reference, candidate))
     return found
+
+
+def _algorithms(
+    ours: Mapping[str, Any],
+    theirs: Mapping[str, Any],
+    reference: Mapping[str, Any],
+    candidate: Mapping[str, Any],
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The algorithms of both sides by weight; of one that neither decays, AdamW is Adam."""
+    decays = [side.get("weight_decay") for side in (reference, candidate)]
+    still = {
+        weight
+        for weight in ours
+        if all(isinstance(each, Mapping) and each.get(weight) == 0 for each in decays)
+    }
+    one, two = (
+        {w: "Adam" if a == "AdamW" and w in still else a for w, a in side.items()}
+        for side in (ours, theirs)
+    )
+    return one, two
 
 
 def _other_mode(name: str, reference: Mapping[str, Any], candidate: Mapping[str, Any]) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mindspore import Parameter, nn
+from mindspore.train import amp
 
 from equivalence.judge.settings import Unread
 from equivalence.structure import settings as configuration
@@ -75,15 +76,23 @@ _ROOTS = (nn.Cell, nn.LossBase, object)
 _CONTAINERS = (nn.SequentialCell, nn.CellList, nn.CellDict)
 
 
+CASTING = amp.__name__
+"""The module of the cells that cast what a cell within them gives."""
+
+
 def settings(cell: nn.Cell) -> dict[str, Any]:
     """The kind and the configuration of one cell, as plain values; its children are left out.
 
-    A SequentialCell of a constant padding and a convolution or pooling counts as one padded layer.
+    A SequentialCell of a constant padding and a convolution or pooling counts as one padded layer,
+    and what level O2 puts around a norm, which casts what it gives, as the norm.
     An attribute that cannot be read is told as `Unread`; nothing raises.
     """
     two = type(cell) is nn.SequentialCell and len(cell) == 2
     if two and (folded := configuration.folded([*map(settings, cell.cells())])):
         return folded
+    within = getattr(cell, "_backbone", None) if type(cell).__module__ == CASTING else None
+    if isinstance(within, nn.Cell):
+        return settings(within)
     cls = configuration.library_class(cell, "mindspore.", _ROOTS)
     own = getattr(type(cell), "construct", None) is not getattr(cls, "construct", None)
     own = own and not _rewritten(type(cell), cls)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from equivalence.distributed import alone
 from equivalence.errors import WeightError
 from equivalence.scripts.text import lines
 from tests.engine.scripts.mistakes import MISTAKES, STYLES
@@ -16,6 +17,7 @@ def test_a_right_port_is_equal(compared, pair):
     assert len(result.ours.steps) == 3
     assert result.verdict.compared >= 3 * len(result.theirs.steps[0].weights)
     assert result.verdict.notes == []
+    assert result.theirs.notes == result.ours.notes == [alone.ALONE] * (pair == "ddp")
 
 
 @pytest.mark.parametrize("mistake", ONE_OF_EACH, ids=lambda each: f"{each.pair}: {each.name}")
@@ -100,6 +102,32 @@ def test_numbers_of_another_law_are_told_and_not_taken_for_the_reference_s(compa
     told = lines(compared("plain", ours, reference=[theirs], steps=1))
     assert any(line.startswith("drawn by the port alone, and kept: uniform") for line in told)
     assert any("not compared: inputs that the original draws" in line for line in told)
+
+
+HUGE = ("SCALE = 2**10", "SCALE = 2**22"), ("SCALE = 2.0**10", "SCALE = 2.0**22")
+
+
+def test_an_update_that_overflows_is_skipped_on_both_sides_or_refused(compared):
+    ours, theirs = HUGE
+    assert compared("amp", ours, reference=[theirs])
+    result = compared("amp", ours, ("    if finite:", "    if True:"), reference=[theirs])
+    first = result.verdict.departures[0]
+    assert (first.step, first.stage) == (1, "forward")
+    assert first.told.endswith("gradients overflow, and the port does not")
+
+
+def test_the_settings_of_a_norm_are_compared_within_what_level_o2_puts_around_it(compared):
+    result = compared("amp", ("BatchNorm2d(6)", "BatchNorm2d(6, eps=1e-3)"), steps=1)
+    assert any("eps is 0.001" in line for line in lines(result))
+    assert not result
+
+
+def test_a_batch_of_another_size_is_data(compared):
+    result = compared(
+        "plain", ("range(0, 64, 8)", "range(0, 64, 4)"), ("start + 8", "start + 4"), steps=1
+    )
+    assert [each.name for each in result.verdict.departures[:2]] == ["input 0", "target"]
+    assert result.verdict.departures[0].told.startswith("is of shape (4, ")
 
 
 AMP = (

@@ -86,6 +86,29 @@ def test_what_a_step_does_otherwise_is_named(change, stage, told):
     assert [each.stage for each in found] == [stage]
 
 
+def again(step):
+    """A step without a call, as where the results of an earlier step are used."""
+    step.calls, step.targets = [], []
+
+
+def test_a_call_of_results_that_the_original_has_from_earlier_is_told_and_not_refused():
+    verdict = Expectation(run(again)).judge(run())
+    assert verdict.departures == []
+    assert verdict.notes == [
+        "Net is called in steps in which the original does not call it, but may use what an "
+        "earlier call gave"
+    ]
+
+
+def test_what_such_a_call_changes_is_refused_with_the_calls():
+    plain = run(lambda s: [again(s), s.weights.update(stored("0:norm.mean", WEIGHTS))])
+    plain.networks[0] = Network("Net", {"norm.mean": Slot((3, 4), "buffer")}, {}, [])
+    ours = run(lambda s: s.weights.update(stored("0:norm.mean", WEIGHTS * 2)))
+    (found,) = Expectation(plain).judge(ours).departures
+    assert (found.stage, found.name) == ("update", "norm.mean")
+    assert found.told.endswith("is called 1 time in this step, and 0 times in the original")
+
+
 def test_a_weight_that_the_optimiser_does_not_get_is_named():
     expectation = Expectation(run(lambda s: s.reached.update(stored("0:fc.bias", WEIGHTS))))
     (found,) = expectation.judge(run()).departures

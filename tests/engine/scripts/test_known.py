@@ -33,5 +33,13 @@ def test_nothing_is_told_of_a_class_of_one_s_own_or_of_another_stage():
 
 
 def test_a_decay_that_leaves_out_norms_is_told():
+    departure = Departure(1, "settings", "weight_decay", "")
     step = Step(kind="mindspore.nn.optim.sgd.SGD")
-    assert "weight_decay_of_gamma" in known(Departure(1, "settings", "weight_decay", ""), [step])
+    step.settings = {"weight_decay": {"0:norm.weight": 0.0, "0:fc.weight": 0.1}}
+    assert "weight_decay_of_gamma" in known(departure, [step])
+    step.settings = {"weight_decay": {"0:norm.weight": 0.1, "0:fc.weight": 0.1}}
+    assert known(departure, [step]) == ""  # it decays too much
+    step = Step(
+        kind="mindspore.experimental.optim.adamw.AdamW", settings={"weight_decay": {"w": 0.0}}
+    )
+    assert known(departure, [step]) == ""

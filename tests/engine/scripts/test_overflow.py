@@ -1,5 +1,7 @@
 """The first operator that gives NaN or an infinity: on each side, in each pass."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -52,6 +54,15 @@ def test_the_first_step_with_a_nan_is_found_and_its_gradient_named():
     overflow = of_gradients(undefined, 1)
     assert overflow.told.endswith("first in the gradient of fc.weight")
     assert overflow.line == "train.py:5"
+
+
+def test_a_weight_that_begins_with_infinities_is_no_overflow():
+    mask = np.where(WEIGHTS > 0.5, -np.inf, WEIGHTS)
+    masked = run(lambda step: setattr(step, "weights", stored("0:mask", mask)))
+    masked.networks[0].initial = {"mask": mask}
+    assert first_step(masked) == 0
+    masked.networks[0].initial = {"mask": WEIGHTS}
+    assert first_step(masked) == 1
 
 
 TORCH = """
@@ -115,3 +126,17 @@ def test_the_operator_of_a_backward_pass_is_named_with_the_line_of_its_forward_p
 def test_a_mask_of_infinities_is_none(folder):
     code = "torch.softmax(x.masked_fill(torch.tensor([True, False]), -torch.inf), -1)"
     assert watched(folder, TORCH.format(code))[0].first is None
+
+
+@pytest.mark.parametrize(("name", "told"), [("BatchNorm", False), ("Split", True)])
+def test_memory_that_an_operator_gives_besides_makes_no_overflow(name, told):
+    import mindspore as ms
+
+    from equivalence.scripts.mindspore_side import Watch
+
+    found = Found()
+    seen = SimpleNamespace(is_looked_into=True, layer_now="")
+    watch = Watch(SimpleNamespace(is_forward=True), seen, found)
+    made = ms.Tensor([1.0]), ms.Tensor([np.nan])
+    watch.after(SimpleNamespace(name=name, args=()), made)
+    assert bool(found.first) == told

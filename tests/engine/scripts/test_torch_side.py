@@ -6,6 +6,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from equivalence.distributed import alone
 from equivalence.scripts.recording import Recorder
 from equivalence.scripts.running import Training
 from equivalence.scripts.torch_side import TorchSide
@@ -95,6 +96,10 @@ def test_a_scaled_loss_is_seen_before_it_is_scaled(run):
         assert np.allclose(step.reached[name].values, values.values, rtol=1e-6)
 
 
+def test_a_scaler_that_is_off_holds_nothing(run):
+    assert run("scaler = torch.amp.GradScaler('cpu', enabled=False)\n" + STEP).notes == []
+
+
 def test_gradients_that_are_asked_for_are_seen(run):
     code = (
         "loss = F.cross_entropy(net(x), y)\n"
@@ -138,6 +143,45 @@ def test_draws_are_noted_in_order_and_initial_weights_are_none(run):
         ("uniform", (2, 3)),
         ("integers", (1,)),
     ]
+
+
+def test_what_a_loader_draws_for_itself_and_what_a_layer_is_made_with_are_no_draws(run):
+    code = (
+        "class Own(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.w = nn.Parameter(torch.randn(3) * 0.1)\n    def forward(self, x):\n"
+        "        return x * self.w\n"
+        "class Data:\n    def __len__(self):\n        return 2\n"
+        "    def __getitem__(self, i):\n        return x[i] + torch.rand(3), i % 2\n"
+        "own = Own()\n"
+        "for x, y in torch.utils.data.DataLoader(Data(), 1, shuffle=True):\n"
+        "    F.cross_entropy(net(own(x)), y).backward()\n    optimizer.step()\n"
+    )
+    steps = run(code, 2).steps
+    assert [[(law, v.shape) for law, v in step.draws] for step in steps] == [
+        [("uniform", (3,))],
+        [("uniform", (3,))],
+    ]
+
+
+def test_a_copy_that_counts_its_batches_is_one_average(run):
+    code = (
+        "import copy\nnet = nn.Sequential(nn.Linear(3, 2), nn.BatchNorm1d(2))\n"
+        "optimizer = torch.optim.SGD(net.parameters(), 0.1)\nema = copy.deepcopy(net)\n"
+    )
+    names = ("0.weight", "0.bias", "1.weight", "1.bias", "1.running_mean", "1.running_var")
+    assert {*run(code + STEP).steps[0].averages} == {f"average 1 of 0:{n}" for n in names}
+
+
+def test_a_script_of_ranks_is_the_only_rank_of_one(run):
+    code = (
+        "import os\nrank = int(os.environ['LOCAL_RANK'])\nimport torch.distributed as dist\n"
+        "dist.init_process_group('gloo')\nassert (rank, dist.get_world_size()) == (0, 1)\n"
+        "net = nn.parallel.DistributedDataParallel(net)\n"
+    )
+    found = run(code + STEP)
+    assert found.notes == [alone.ALONE]
+    assert [each.name for each in found.networks] == ["Sequential"]
+    torch.distributed.destroy_process_group()
 
 
 def test_what_a_network_computes_is_no_data(run):

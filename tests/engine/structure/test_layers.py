@@ -377,3 +377,21 @@ def test_of_partners_the_layer_is_named():
     found = layers.compare_settings(*sides, {})
     assert (found.layers, found.compared) == (1, 1)
     assert [str(each) for each in found.unread] == ["a.p (KeyError: 'x')"]
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours", "decays", "found"),
+    [
+        ("Adam", "AdamW", (0.0, 0.0), []),
+        ("AdamW", "Adam", (0.0, 0), []),
+        ("Adam", "AdamW", (0.1, 0.1), ["algorithm"]),
+        ("AdamW", "AdamW", (0.0, 0.1), ["weight_decay"]),
+        ("Adam", "SGD", (0.0, 0.0), ["algorithm"]),
+    ],
+)
+def test_adamw_that_decays_a_weight_on_neither_side_is_adam(theirs, ours, decays, found):
+    sides = [
+        {"kind": "optimizer", "algorithm": {"w": name}, "weight_decay": {"w": decay}}
+        for name, decay in zip((theirs, ours), decays, strict=True)
+    ]
+    assert [each.name for each in layers.differences(*sides)] == found

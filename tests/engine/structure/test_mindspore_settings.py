@@ -500,3 +500,9 @@ def test_a_local_norm_of_these_settings_computes_the_same():
     x = np.random.default_rng(0).normal(size=(2, 7, 3, 3)).astype(np.float32)
     theirs, ours = ODD_PAIRS["local norm"]()
     assert ours(ms.Tensor(x)).asnumpy() == pytest.approx(theirs(torch.tensor(x)).numpy(), rel=1e-5)
+
+
+def test_what_level_o2_puts_around_a_norm_has_the_settings_of_the_norm():
+    net = ms.amp.auto_mixed_precision(msnn.SequentialCell(msnn.BatchNorm2d(3, eps=1e-3)), "O2")
+    (around,) = (each for _, each in net.cells_and_names() if type(each).__name__ == "_OutputTo16")
+    assert settings(around) == settings(msnn.BatchNorm2d(3, eps=1e-3).to_float(ms.float32))

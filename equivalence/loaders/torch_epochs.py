@@ -1,0 +1,50 @@
+"""The orders that a training's loaders draw in PyTorch, epoch by epoch."""
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from torch.utils import data
+
+from equivalence.loaders.epochs import Epoch, Note
+from equivalence.loaders.torch_loader import order_of
+from equivalence.stream.patches import patched
+
+SAMPLERS = (
+    *(data.BatchSampler, data.RandomSampler, data.WeightedRandomSampler),
+    *(data.SubsetRandomSampler, data.DistributedSampler),
+)
+"""What gives a loader the places of its samples, by batches or one by one."""
+
+
+@contextlib.contextmanager
+def noted(note: Note) -> Iterator[None]:
+    """A context in which the epochs of loaders that shuffle are noted, with their orders."""
+    begin = data.DataLoader.__iter__
+    running: dict[int, Epoch] = {}
+
+    def __iter__(self: Any) -> Any:  # noqa: N807
+        batched = self.batch_sampler is not None
+        gives = id(self.batch_sampler if batched else self.sampler)
+        running.pop(gives, None)
+        if not isinstance(self.dataset, data.IterableDataset):
+            law = order_of(self, ask=False)
+            if law.drawn:
+                running[gives] = note(law, len(self.sampler))
+        return begin(self)
+
+    def noting(give: Callable[[Any], Iterator[Any]]) -> Callable[[Any], Iterator[Any]]:
+        def __iter__(self: Any) -> Iterator[Any]:  # noqa: N807
+            epoch = running.get(id(self))
+            for found in give(self):
+                if epoch is not None:
+                    epoch.order += found if isinstance(found, list) else [found]
+                yield found
+
+        return __iter__
+
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(patched(data.DataLoader, __iter__=__iter__))
+        for kind in SAMPLERS:
+            stack.enter_context(patched(kind, __iter__=noting(kind.__iter__)))
+        yield
