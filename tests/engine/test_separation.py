@@ -33,7 +33,7 @@ BESIDE = (
         "processes",
         "progress",
     ),
-    *("releases", "handed", "written", "__main__"),
+    *("releases", "handed", "typed_targets", "written", "__main__"),
 )
 """Modules of the engine that are in no room, and import no framework either."""
 
