@@ -386,6 +386,8 @@ def _add_time(commands: Any) -> None:
     )
     _add_input(command)
     _add_networks(command)
+    meaning = "loaders, as of `equivalence data`: tells whether a step waits for its data"
+    command.add("--data", meaning, ("TORCH", "MINDSPORE"), nargs=2)
     command.add_json("write every single time")
 
 
