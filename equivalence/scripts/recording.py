@@ -13,7 +13,18 @@ import numpy as np
 from equivalence import held, nesting
 from equivalence.held import Group
 from equivalence.scripts import places
-from equivalence.scripts.steps import Call, Given, Network, Run, Step, Stored, Tensors, fit, law_of
+from equivalence.scripts.steps import (
+    Call,
+    Given,
+    Network,
+    Run,
+    Step,
+    Stored,
+    Tensors,
+    fit,
+    is_reached,
+    law_of,
+)
 from equivalence.structure.slots import Slot
 from equivalence.structure.weights import Partners
 from equivalence.words import counted, raised
@@ -72,6 +83,12 @@ class Recorder:
     paired: finds the reference's network of one of the candidate; None for the reference.
     looked_into: the number of the step of which layers are noted; 0: of none.
     """
+
+    loads = True
+    """Whether networks begin with the reference's weights."""
+
+    waits = False
+    """Whether weights that no gradient reaches are those before the next step: ranks send them."""
 
     def __init__(
         self,
@@ -298,6 +315,8 @@ class Recorder:
         last = self.run.steps[-1] if self.run.steps else None
         if last is None or last.averages is not None:
             return
+        if self.waits:
+            last.weights |= self._sent(last)
         last.averages = {}
         inside = self._held(self._kept) if self._kept else {}
         for number, network in enumerate(self.run.networks):
@@ -306,6 +325,19 @@ class Recorder:
                 arrays = {n: self.side.array(each) for n, each in found.items() if each is not None}
                 restored = self._restored(number, arrays, f"average {place + 1} of ")
                 last.averages |= restored
+
+    def _sent(self, step: Step) -> Tensors:
+        """The weights that the optimiser of this rank has left to others, as they are now."""
+        found: Tensors = {}
+        for number, network in enumerate(self._networks):
+            slots = self.run.networks[number].slots
+            arrays = {
+                name: self.side.array(weight)
+                for name, weight in self.side.weights(network).items()
+                if slots[name].kind == "parameter"
+            }
+            found |= self._restored(number, arrays)
+        return {n: s for n, s in found.items() if not is_reached(step.reached.get(n))}
 
     # What is handed on, and by which names.
 
@@ -371,7 +403,7 @@ class Recorder:
 
     def _load(self, network: Network, weights: Mapping[str, Any]) -> None:
         """Give a network, and the copies of its weights, what the reference's began with."""
-        if self.given is None:
+        if self.given is None or not self.loads:
             return
         theirs = self.given.networks[network.of].initial
         inside = self._held(self._kept) if network.groups else {}

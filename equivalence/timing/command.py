@@ -51,14 +51,15 @@ def command(
         text += ["", *layers.table(by_layer[row.name])] if row.name in by_layer else []
     text += ["", *waiting.table(*queue)] if queue else []
     kept = [{"step": name, **vars(each)} for name, found in by_layer.items() for each in found]
-    document = {"machine": where, "steps": every_time(rows), "layers": kept}
+    document: dict[str, Any] = {"machine": where, "steps": every_time(rows), "layers": kept}
     document |= {"data": {name: each.document for name, each in queue[0].items()}} if queue else {}
     return answer(text, True, json_file, document)
 
 
 def _loaders(data: Sequence[str], seed: int) -> tuple[Loader, Loader]:
     """The loaders of both sides. data: what builds them."""
-    case = PipelineCase(Pipeline("data", *data), {}, None)
+    theirs, ours = data
+    case = PipelineCase(Pipeline("data", theirs, ours), {}, None)
     both = Sides(case, seed).loaders()
     if both is None:
         raise DeclarationError("--data names two loaders as they stand, as of equivalence data")
