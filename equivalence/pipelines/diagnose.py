@@ -122,7 +122,7 @@ class _Search:
         """
         coded = [picture(self._flat(side, READ)[0]).ndim == 1 for side in SIDES]
         if coded == [False, True] and self.ours and self.ours[0].startswith(DECODE):
-            first, *self.ours = self.ours
+            first, self.ours = self.ours[0], self.ours[1:]
             self._items.clear()
             return first
         return READ
