@@ -391,6 +391,8 @@ def _add_time(commands: Any) -> None:
     )
     _add_input(command)
     _add_networks(command)
+    meaning = "loaders, as of `equivalence data`: tells whether a step waits for its data"
+    command.add("--data", meaning, "MODULE:ATTRIBUTE", nargs=2)
     command.add_json("write every single time")
 
 
@@ -499,6 +501,8 @@ def _add_train(commands: Any) -> None:
     command.add_several("--constant", CONSTANT, "NAME", action="extend")
     meaning = "run what the port compiles in PyNative mode"
     command.add("--execution", meaning, choices=("pynative",))
+    meaning = "run both on so many ranks of this host, under torchrun and msrun"
+    command.add("--ranks", meaning, "N", type=int)
     command.add_json()
 
 

@@ -18,6 +18,7 @@ framework.
 
 import contextlib
 import ctypes
+import itertools
 import os
 import re
 import select
@@ -57,6 +58,12 @@ LOG = "launcher.log"
 
 SAID = "== "
 """Prefix of the lines of a log in which a rank says what it does next."""
+
+DUMPED = ("Fatal Python error: ", "Current thread ", "Thread 0x", "Stack (most recent")
+"""Prefixes of the first line of a stack that is dumped."""
+
+LAST = 3
+"""So many of a rank's last lines are told."""
 
 PR_SET_CHILD_SUBREAPER = 36
 """From Linux's prctl.h."""
@@ -154,8 +161,18 @@ class Rank:
         if self.file("failed").exists():
             return f"raised {self.file('failed').read_text()}"
         if self.fatal:
-            return f"died at {self.progress[1]}: {self.fatal}"
-        return f"ended at {self.progress[1]} without a result or a word, as one that is killed"
+            return f"died at {self.progress[1]}: {self.fatal}{self.last_lines}"
+        return (
+            f"ended at {self.progress[1]} without a result or a word, as one that is killed"
+            f"{self.last_lines}"
+        )
+
+    @property
+    def last_lines(self) -> str:
+        """The last lines that its program wrote, as the end of a sentence; "" for none."""
+        own = list(itertools.takewhile(lambda each: not each.startswith(DUMPED), self.lines))
+        own = [line.strip() for line in own if not line.startswith(SAID)]
+        return f"; its last lines: {' | '.join(own[-LAST:])}" if own else ""
 
     @property
     def stack(self) -> str:

@@ -170,22 +170,36 @@ class _Outputs:
 def _measured(
     name: str, batches: Sequence[_Outputs], functions: Mapping[str, Measure], unit_roundoff: float
 ) -> list[Metric]:
-    """The metrics of an output; none where the candidate's has another shape."""
+    """The metrics of an output; none where the candidate's has another shape.
+
+    Labels that fit no axis, such as boxes, are for the functions alone.
+    """
     sides: list[tuple[Any, Any, Any, list[np.ndarray]]] = [
         (each.truth[name], each.own[name], each.candidate.get(name), [x[name] for x in each.noisy])
         for each in batches
     ]
     if any(ours is None or ours.shape != truth.shape for truth, _, ours, _ in sides):
         return []
-    found = metrics.measure(
-        [
-            metrics.rows(*side, each.labels, each.first, unit_roundoff)
-            for side, each in zip(sides, batches, strict=True)
-        ]
-    )
+    found: list[Metric] = []
+    if not functions or all(
+        metrics.fits(truth.shape, each.labels)
+        for (truth, *_), each in zip(sides, batches, strict=True)
+    ):
+        found = metrics.measure(
+            [
+                metrics.rows(*side, each.labels, each.first, unit_roundoff)
+                for side, each in zip(sides, batches, strict=True)
+            ]
+        )
     if not functions:
         return found
     labels = [each.labels for each in batches if each.labels is not None]
+    widths = sorted({each.shape[1:] for each in labels})
+    if len(widths) > 1:
+        raise DeclarationError(
+            f"the labels of batches have several shapes, {widths[0]} and {widths[1]} for a sample, "
+            "and --metric gets those of all batches together; fill them up to one"
+        )
     truths, owns, candidates = (np.concatenate([s[i] for s in sides]) for i in range(3))
     noisy = [np.concatenate([s[3][run] for s in sides]) for run in range(NOISY_RUNS)]
     known = np.concatenate(labels) if len(labels) == len(batches) else None

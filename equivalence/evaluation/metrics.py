@@ -104,6 +104,19 @@ def class_axis(outputs: tuple[int, ...], labels: tuple[int, ...] | None) -> int:
     )
 
 
+def fits(outputs: tuple[int, ...], labels: np.ndarray | None) -> bool:
+    """Whether labels, or none, fit an axis of an output, so that it is logits.
+
+    >>> fits((8, 7, 99), np.zeros((8, 7))), fits((8, 7, 99), np.zeros((8, 3, 5)))
+    (True, False)
+    """
+    if labels is None:
+        return len(outputs) > 1
+    return any(
+        outputs[:axis] + outputs[axis + 1 :] == labels.shape for axis in range(1, len(outputs))
+    )
+
+
 def rows(
     truth: np.ndarray,
     own: np.ndarray,

@@ -43,6 +43,10 @@ END = "the last stage"
 """Stands for the last stage of either side, whatever its name."""
 
 
+DECODE = "Decode"
+"""How the name of a stage begins that makes a picture of bytes."""
+
+
 @dataclass
 class Culprit:
     """What is to blame.
@@ -108,6 +112,20 @@ class _Search:
         self.case, self.sides, self.found = case, sides, Diagnosis()
         self.theirs, self.ours = self.sides.stages("reference"), self.sides.stages("candidate")
         self._items: dict[tuple[str, str], list[Items]] = {}
+        self.reading = READ
+        self.reading = self._decoding()
+
+    def _decoding(self) -> str:
+        """The stage by which the candidate's samples are read: READ, or its first, if it decodes.
+
+        A source of MindSpore may give the bytes of a file, which a data set of PyTorch decodes.
+        """
+        coded = [picture(self._flat(side, READ)[0]).ndim == 1 for side in SIDES]
+        if coded == [False, True] and self.ours and self.ours[0].startswith(DECODE):
+            first, self.ours = self.ours[0], self.ours[1:]
+            self._items.clear()
+            return first
+        return READ
 
     def run(self) -> Diagnosis:
         self._epochs()
@@ -126,6 +144,8 @@ class _Search:
 
     def items(self, side: str, stage: str) -> list[Items]:
         """What comes out of a stage, rank by rank; the reference's in float64."""
+        if (side, stage) == ("candidate", READ):
+            stage = self.reading
         key = side, stage
         if key not in self._items:
             options = ("float64", None) if side == "reference" else ()
@@ -249,7 +269,7 @@ class _Search:
         Either layout is right.
         """
         expected = self.sides.expected(theirs, channels_last).expected
-        trace = self.sides.trace(ours)
+        trace = self.sides.trace(self.reading if ours == READ else ours)
         trace = {name: channels_last(values) for name, values in trace.items()}
         column = main_column(self.items("reference", READ)[0][0])
         names = [name for name in expected if name.startswith(f"{column}[")]

@@ -10,6 +10,7 @@ from equivalence.errors import DeclarationError
 from equivalence.output import answer, aside, demand_writable, tell
 from equivalence.own import live
 from equivalence.scripts.compare import Result, Tell, trainings
+from equivalence.scripts.ranks import RanksResult, on_ranks
 from equivalence.scripts.running import Training
 from equivalence.scripts.text import document, lines
 
@@ -34,8 +35,9 @@ def train(
     rename: Mapping[str, str] | None = None,
     constants: Sequence[str] = (),
     execution: str | None = None,
+    ranks: int | None = None,
     tell: Tell = lambda _: None,
-) -> TrainResult:
+) -> "TrainResult | RanksResult":
     """Run two trainings up to a step, and compare each of their steps, stage by stage.
 
     reference, candidate: a script, "train.py"; a function that trains, "module:function" or itself,
@@ -45,6 +47,7 @@ def train(
     rename: candidate's names of weights -> the reference's. constants: buffers that it keeps in no
         weight.
     execution: "pynative" runs the candidate in that mode, whatever it asks for.
+    ranks: how many processes each side runs in, under `torchrun` and `msrun`; None: in this one.
     tell: is called with a few words before what takes long.
 
     The result is true where nothing differs; `verdict.departures` has what does, in its order.
@@ -61,6 +64,16 @@ def train(
         raise DeclarationError(f"steps is {steps}; it must be at least 1")
     if execution not in (None, "pynative"):
         raise DeclarationError(f"execution is {execution!r}; write 'pynative', or leave it out")
+    if ranks is not None:
+        return _on_ranks(
+            [("reference", reference, torch_args), ("candidate", candidate, mindspore_args)],
+            ranks,
+            steps=steps,
+            rename=dict(rename or {}),
+            constants=constants,
+            eager=execution == "pynative",
+            tell=tell,
+        )
     with contextlib.ExitStack() as during:
 
         def side(role: str, given: Any, arguments: str) -> Training:
@@ -79,6 +92,23 @@ def train(
     return TrainResult(**vars(found))
 
 
+def _on_ranks(
+    sides: Sequence[tuple[str, Any, str]], ranks: int, *, steps: int, **options: Any
+) -> RanksResult:
+    """Run both trainings on ranks. sides: the role, the training and the arguments of each."""
+    if ranks < 2:
+        raise DeclarationError(f"ranks is {ranks}; one process is run without it")
+    both = []
+    for role, given, arguments in sides:
+        if not isinstance(given, str | PathLike):
+            raise DeclarationError(
+                f"the {role} is {given!r}, and ranks run in processes of their own; give a script "
+                "or 'module:function'"
+            )
+        both.append(Training(role, str(given), arguments, steps))
+    return on_ranks(both[0], both[1], steps, ranks, **options)
+
+
 def command(
     rename: Sequence[tuple[str, str]],
     constant: Sequence[str],
@@ -92,4 +122,6 @@ def command(
     demand_writable(json_file, "--json")
     with aside():
         result = train(**options, rename=dict(rename), constants=constant, tell=tell)
+    if isinstance(result, RanksResult):
+        return answer(result.lines, bool(result), json_file, result.document)
     return answer(lines(result), bool(result), json_file, document(result))

@@ -90,9 +90,9 @@ def trainings(
             changed: Changed = contextlib.nullcontext,
         ) -> Run:
             with changed():
-                return _reference(reference, steps, theirs, noise, looked_into, watch)
+                return run_of_reference(reference, steps, theirs, noise, looked_into, watch)
 
-        theirs = _reference(reference, steps)
+        theirs = run_of_reference(reference, steps)
         demand_steps(theirs, "reference", reference.name)
         expectation = Expectation(theirs)
         tell("the candidate")
@@ -103,7 +103,7 @@ def trainings(
             single: Collection[str] = (),
             watch: Found | None = None,
         ) -> Run:
-            paired = _Pairing(theirs, rename, constants)
+            paired = Pairing(theirs, rename, constants)
             side = MindSporeSide(eager, single)
             recorder = Recorder(side, steps, theirs, paired, looked_into)
             observers = [Watch(side, recorder, watch)] if watch else []
@@ -135,12 +135,7 @@ def trainings(
         theirs,
         ours,
         verdict,
-        {
-            theirs.networks[each.of].name: compare_settings(
-                theirs.networks[each.of].layers, named(each), rename
-            )
-            for each in ours.networks
-        },
+        settings_of(theirs, ours, rename),
         found,
         overflows,
         kept,
@@ -149,20 +144,31 @@ def trainings(
     )
 
 
-def _reference(
+def settings_of(theirs: Run, ours: Run, rename: Mapping[str, str]) -> dict[str, Settings]:
+    """The settings of the layers of both sides, by the reference's networks."""
+    return {
+        theirs.networks[each.of].name: compare_settings(
+            theirs.networks[each.of].layers, named(each), rename
+        )
+        for each in ours.networks
+    }
+
+
+def run_of_reference(
     training: Training,
     steps: int,
     given: Run | None = None,
     noise: int = 0,
     looked_into: int = 0,
     watch: Found | None = None,
+    kind: type[Recorder] = Recorder,
 ) -> Run:
     """A run of the reference. given: a first one, of which it gets weights and batches."""
     from equivalence.scripts.torch_side import TorchSide, Watch
     from equivalence.sides.torch_jitter import Jitter
 
-    side = TorchSide()
-    recorder = Recorder(side, steps, given, looked_into=looked_into)
+    side = TorchSide(own_gradients=training.rank is not None)
+    recorder = kind(side, steps, given, looked_into=looked_into)
     observers: list[Any] = [Jitter(noise)] if noise else []
     observers += [Watch(recorder, watch)] if watch else []
     with isolated(), _silent(given is not None):
@@ -180,7 +186,7 @@ def _silent(wanted: bool) -> Iterator[None]:
         yield
 
 
-class _Pairing:
+class Pairing:
     """Finds the reference's network of each of the candidate's, by the names of their weights."""
 
     def __init__(self, theirs: Run, rename: Mapping[str, str], constants: Sequence[str]):

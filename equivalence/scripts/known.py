@@ -3,8 +3,10 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from equivalence.scripts.judging import Departure
-from equivalence.scripts.steps import Step
+from equivalence.scripts.steps import Step, is_reached
 
 
 class Known(NamedTuple):
@@ -65,8 +67,29 @@ GAMMA = (
 )
 
 
-def known(departure: Departure, steps: Sequence[Step]) -> str:
-    """What is known that may explain a departure, as a line; "" where nothing is."""
+KEPT = (
+    "the weight is what it was before the step, whatever its gradient: in PyNative mode an "
+    "optimiser that has run once loses its updates after set_data on a weight; write "
+    "ops.assign(weight, values) (equivalence findings show optimizer_weight_set_data)"
+)
+
+
+def _is_kept(departure: Departure, step: Step, before: Step) -> bool:
+    """Whether the weight of a departure has not moved, though a gradient reaches it."""
+    return any(
+        key.rpartition(":")[2] == departure.name
+        and is_reached(step.reached.get(key))
+        and key in before.weights
+        and np.array_equal(values.values, before.weights[key].values)
+        for key, values in step.weights.items()
+    )
+
+
+def known(departure: Departure, steps: Sequence[Step], before: Sequence[Step] = ()) -> str:
+    """What is known that may explain a departure, as a line; "" where nothing is.
+
+    steps: the step of the port; before: the one before it, if there is one.
+    """
     if not steps:
         return ""
     (step,) = steps
@@ -76,6 +99,8 @@ def known(departure: Departure, steps: Sequence[Step]) -> str:
         return GAMMA
     if departure.stage not in ("update", "settings") or not library:
         return ""
+    if departure.stage == "update" and any(_is_kept(departure, step, each) for each in before):
+        return KEPT
     for each in KNOWN:
         stages = (each.stage,) if each.stage else ("update", "settings")
         fits = step.kind.endswith(each.optimizer) and departure.stage in stages

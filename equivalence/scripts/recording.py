@@ -16,7 +16,18 @@ from equivalence.loaders import epochs
 from equivalence.loaders.epochs import Epoch
 from equivalence.loaders.orders import Order
 from equivalence.scripts import places
-from equivalence.scripts.steps import Call, Given, Network, Run, Step, Stored, Tensors, fit, law_of
+from equivalence.scripts.steps import (
+    Call,
+    Given,
+    Network,
+    Run,
+    Step,
+    Stored,
+    Tensors,
+    fit,
+    is_reached,
+    law_of,
+)
 from equivalence.structure.slots import Slot
 from equivalence.structure.weights import REFERENCE_ONLY, Partners
 from equivalence.words import counted, raised
@@ -75,6 +86,12 @@ class Recorder:
     paired: finds the reference's network of one of the candidate; None for the reference.
     looked_into: the number of the step of which layers are noted; 0: of none.
     """
+
+    loads = True
+    """Whether networks begin with the reference's weights."""
+
+    waits = False
+    """Whether weights that no gradient reaches are those before the next step: ranks send them."""
 
     def __init__(
         self,
@@ -323,6 +340,8 @@ class Recorder:
         last = self.run.steps[-1] if self.run.steps else None
         if last is None or last.averages is not None:
             return
+        if self.waits:
+            last.weights |= self._sent(last)
         last.averages = {}
         inside = self._held(self._kept) if self._kept else {}
         for number, network in enumerate(self.run.networks):
@@ -333,6 +352,19 @@ class Recorder:
                 for name, values in self._restored(number, arrays).items():
                     earlier[name] = place = earlier.get(name, 0) + 1
                     last.averages[f"average {place} of {name}"] = values
+
+    def _sent(self, step: Step) -> Tensors:
+        """The weights that the optimiser of this rank has left to others, as they are now."""
+        found: Tensors = {}
+        for number, network in enumerate(self._networks):
+            slots = self.run.networks[number].slots
+            arrays = {
+                name: self.side.array(weight)
+                for name, weight in self.side.weights(network).items()
+                if slots[name].kind == "parameter"
+            }
+            found |= self._restored(number, arrays)
+        return {n: s for n, s in found.items() if not is_reached(step.reached.get(n))}
 
     # What is handed on, and by which names.
 
@@ -399,7 +431,7 @@ class Recorder:
 
     def _load(self, network: Network, weights: Mapping[str, Any]) -> None:
         """Give a network, and the copies of its weights, what the reference's began with."""
-        if self.given is None:
+        if self.given is None or not self.loads:
             return
         theirs = self.given.networks[network.of].initial
         inside = self._held(self._kept) if network.groups else {}

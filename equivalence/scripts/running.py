@@ -33,12 +33,14 @@ class Training:
     name: a script, "train.py", or a function, "module:function", that trains.
     arguments: those of a script, as in a shell.
     steps: what a function is called with where it has a parameter of this name.
+    rank: the number of the process that it runs in; None where one process is all.
     """
 
     role: str
     name: str
     arguments: str = ""
     steps: int = 0
+    rank: int | None = None
 
     def __post_init__(self) -> None:
         is_function = ":" in self.name and not os.path.exists(self.name)
@@ -65,7 +67,8 @@ class Training:
         names: Mapping[str, Any] = {}
         ended = False
         torchvision_schemas.declare_missing()
-        with _fresh(os.path.dirname(os.path.abspath(self.name)) if self.is_script else ""):
+        folder = os.path.dirname(os.path.abspath(self.name)) if self.is_script else ""
+        with _fresh(folder, SEED + (self.rank or 0)):
             try:
                 with around:
                     try:
@@ -151,17 +154,18 @@ def _is_stop(error: BaseException | None) -> bool:
 
 
 @contextlib.contextmanager
-def _fresh(folder: str) -> Iterator[None]:
+def _fresh(folder: str, seed: int) -> Iterator[None]:
     """A context for one run: seeds, modules and paths are as they were before.
 
     folder: that of the script, first among those that modules are imported from; "" for none.
+    seed: of all generators. Ranks that no script seeds have seeds of their own, as in a training.
     """
     modules, path, variables = {*sys.modules}, [*sys.path], dict(os.environ)
     filters_of = sys.modules["warnings"]
     filters = [*filters_of.filters]
     if folder:
         sys.path.insert(0, folder)
-    _seed()
+    _seed(seed)
     try:
         yield
     finally:
@@ -182,11 +186,11 @@ def _is_own(module: Any) -> bool:
     return bool(file) and not installed and not of_engine(file)
 
 
-def _seed() -> None:
+def _seed(seed: int) -> None:
     """Seed the generators of Python, NumPy and the frameworks that are loaded."""
     for name in ("torch", "mindspore"):
         framework = sys.modules.get(name)
         if framework is not None:
-            getattr(framework, "manual_seed" if name == "torch" else "set_seed")(SEED)
-    random.seed(SEED)
-    np.random.seed(SEED)
+            getattr(framework, "manual_seed" if name == "torch" else "set_seed")(seed)
+    random.seed(seed)
+    np.random.seed(seed)

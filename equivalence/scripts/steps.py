@@ -60,6 +60,11 @@ class Stored:
 Tensors = dict[str, Stored]
 
 
+def is_reached(gradient: Stored | None) -> bool:
+    """Whether an optimiser gets a gradient for a weight, and not one of zeros alone."""
+    return gradient is not None and bool(gradient.values.any())
+
+
 @dataclass(frozen=True)
 class Given:
     """A tensor that goes into a network, or into a loss as its target.

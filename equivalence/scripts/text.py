@@ -11,6 +11,7 @@ from equivalence.scripts.compare import Result
 from equivalence.scripts.judging import STAGES, Departure
 from equivalence.scripts.known import known
 from equivalence.scripts.looks import Fits
+from equivalence.scripts.steps import Step
 from equivalence.words import counted, listed, number
 
 
@@ -33,11 +34,17 @@ def _verdict(result: Result) -> Iterator[str]:
         yield f"    first in {result.culprit.told}{coarser}"
         placed = replace(first, line=result.culprit.line, of_reference=result.culprit.of_reference)
     yield from _places(placed)
-    if hint := known(placed, result.ours.steps[first.step - 1 : first.step]):
+    if hint := known(placed, *_step_and_before(result, first.step)):
         yield f"    {hint}"
     yield from _precision(result)
     yield from _fits(result.fits)
     yield from _others(first, verdict.departures)
+
+
+def _step_and_before(result: Result, number: int) -> tuple[list[Step], list[Step]]:
+    """A step of the port, and the one before it; none where there is none."""
+    steps = result.ours.steps
+    return steps[number - 1 : number], steps[max(number - 2, 0) : number - 1]
 
 
 def _green(result: Result) -> Iterator[str]:

@@ -67,9 +67,15 @@ WRAPPING = ("module", "_orig_mod")
 
 
 class TorchSide:
-    """A PyTorch training that is watched."""
+    """A PyTorch training that is watched.
 
-    def __init__(self) -> None:
+    own_gradients: whether the gradients of a backward pass are those that it computes, before they
+        are averaged over ranks; else those that weights have after it.
+    """
+
+    def __init__(self, own_gradients: bool = False) -> None:
+        self.own_gradients = own_gradients
+        self._updating = 0
         self._inside = self._in_loss = 0
         self._asking = False
         self._roots: dict[int, nn.Module] = {}
@@ -86,7 +92,7 @@ class TorchSide:
         self.drawing = Drawing(self._drawn, recorder)
         handles = [
             hooks.register_optimizer_step_pre_hook(_before(self, recorder)),
-            hooks.register_optimizer_step_post_hook(lambda *_: _after(recorder)),
+            hooks.register_optimizer_step_post_hook(lambda *_: self._after(recorder)),
         ]
         losses = {name: self._loss(recorder, getattr(F, name)) for name in LOSSES}
         with contextlib.ExitStack() as stack:
@@ -167,6 +173,16 @@ class TorchSide:
 
     # What stands for functions of PyTorch.
 
+    def is_within(self) -> bool:
+        """An optimiser begins to update; whether another one has called it, as one of parts."""
+        self._updating += 1
+        return self._updating > 1
+
+    def _after(self, recorder: Recorder) -> None:
+        self._updating -= 1
+        if not self._updating:
+            recorder.updated()
+
     def _call(self, recorder: Recorder) -> Callable[..., Any]:
         call = nn.Module.__call__
 
@@ -233,6 +249,11 @@ class TorchSide:
         def standing(tensors: Any, *args: Any, **kwargs: Any) -> Any:
             for value in of_kind(tensors, torch.Tensor):
                 recorder.loss(self.array(value) if recorder.step.scale is None else None)
+            if self.own_gradients:
+                with self._own() as found:
+                    result = backward(tensors, *args, **kwargs)
+                recorder.gradients(found, accumulate=True)
+                return result
             result = backward(tensors, *args, **kwargs)
             recorder.gradients(self._of_weights(), accumulate=False)
             return result
@@ -260,6 +281,25 @@ class TorchSide:
             return found
 
         return standing
+
+    @contextlib.contextmanager
+    def _own(self) -> Iterator[dict[int, np.ndarray]]:
+        """A context that gives the gradients that a backward pass computes for each weight."""
+        found: dict[int, np.ndarray] = {}
+
+        def keep(weight: nn.Parameter) -> Callable[[torch.Tensor], None]:
+            def kept(gradient: torch.Tensor) -> None:
+                found[id(weight)] = self.array(gradient)
+
+            return kept
+
+        weights = {id(w): w for each in self._roots.values() for w in each.parameters()}
+        handles = [w.register_hook(keep(w)) for w in weights.values() if w.requires_grad]
+        try:
+            yield found
+        finally:
+            for handle in handles:
+                handle.remove()
 
     def _of_weights(self) -> dict[int, np.ndarray]:
         return {
@@ -378,6 +418,8 @@ def _before(side: TorchSide, recorder: Recorder) -> Callable[..., Any]:
         )
 
     def before(optimizer: Optimizer, args: tuple, kwargs: dict) -> Any:
+        if side.is_within():
+            return None
         closure = args[1] if len(args) > 1 else kwargs.get("closure")
         if closure is None:
             note(optimizer)
@@ -395,10 +437,6 @@ def _before(side: TorchSide, recorder: Recorder) -> Callable[..., Any]:
         return (args[0], noted, *args[2:]), {n: v for n, v in kwargs.items() if n != "closure"}
 
     return before
-
-
-def _after(recorder: Recorder) -> None:
-    recorder.updated()
 
 
 def _scaling(recorder: Recorder) -> Callable[..., Any]:

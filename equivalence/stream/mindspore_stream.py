@@ -13,7 +13,7 @@ from typing import Any
 import mindspore as ms
 from mindspore import nn, ops
 from mindspore._c_expression import typing
-from mindspore.common.api import _cell_graph_executor, _pynative_executor
+from mindspore.common.api import _cell_graph_executor, _JitExecutor, _pynative_executor
 from mindspore.nn.layer.conv import _deconv_output_length
 from mindspore.ops.function import nn_func
 from mindspore.ops.operations._grad_ops import BatchNormGrad
@@ -309,6 +309,38 @@ def discard_graphs(cell: nn.Cell) -> None:
     """
     _cell_graph_executor.del_net_res(cell, cell.compile_cache)
     cell.compile_cache.clear()
+
+
+class Compiling:
+    """A context that adds up what compiling takes, in `seconds`: of cells and of `jit`.
+
+    clock: gives seconds.
+    """
+
+    def __init__(self, clock: Callable[[], float]):
+        self.clock, self.seconds, self._depth = clock, 0.0, 0
+
+    def _timed(self, compile_graph: Callable[..., Any]) -> Callable[..., Any]:
+        def timed(*arguments: Any, **keywords: Any) -> Any:
+            begun, self._depth = self.clock(), self._depth + 1
+            try:
+                return compile_graph(*arguments, **keywords)
+            finally:
+                self._depth -= 1
+                if not self._depth:
+                    self.seconds += self.clock() - begun
+
+        return timed
+
+    def __enter__(self) -> "Compiling":
+        self._stack = contextlib.ExitStack()
+        for executor in (type(_cell_graph_executor), _JitExecutor):
+            compiles = self._timed(executor.compile)
+            self._stack.enter_context(patched(executor, compile=compiles))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
 
 
 @contextlib.contextmanager

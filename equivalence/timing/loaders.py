@@ -15,7 +15,7 @@ from equivalence.errors import EquivalenceError
 from equivalence.loaders.stages import Loader
 from equivalence.output import tell
 from equivalence.own import data
-from equivalence.timing.steps import REFERENCE, aligned, machine
+from equivalence.timing.steps import REFERENCE, aligned, machine, milliseconds
 
 CANDIDATE = "MindSpore"
 
@@ -33,11 +33,13 @@ class Throughput:
     first: seconds of each round until its first batch was there, workers started.
     rates: rows per second of each round from then on.
     workers: processes of the loader; 0: none but the one that trains.
+    batches: seconds between two batches, in each round.
     """
 
     first: Sequence[float]
     rates: Sequence[float]
     workers: int
+    batches: Sequence[float] = ()
 
 
 def command(time: bool, **compared: Any) -> int:
@@ -53,7 +55,11 @@ def timed(reference: Loader, candidate: Loader) -> data.Further:
     tell("timing both")
     found = measure({REFERENCE: reference, CANDIDATE: candidate})
     rates = {name: [*side.rates] for name, side in found.items()}
-    return data.Further([machine("cpu"), "", *table(found)], {"rows_per_second": rates})
+    each = {name: [*side.batches] for name, side in found.items()}
+    return data.Further(
+        [machine("cpu"), "", *table(found), *waits(found)],
+        {"rows_per_second": rates, "seconds_per_batch": each},
+    )
 
 
 def measure(
@@ -67,13 +73,16 @@ def measure(
 
     Raises EquivalenceError for a loader whose epoch has one batch, after which nothing is timed.
     """
-    rounds: dict[str, list[tuple[float, float]]] = {name: [] for name in sides}
+    rounds: dict[str, list[tuple[float, float, float]]] = {name: [] for name in sides}
     for _ in range(ROUNDS + 1):
         for name, loader in sides.items():
             rounds[name].append(_round(name, loader, patience or PATIENCE, clock))
     return {
         name: Throughput(
-            [first for first, _ in found[1:]], [rate for _, rate in found[1:]], sides[name].workers
+            [first for first, _, _ in found[1:]],
+            [rate for _, rate, _ in found[1:]],
+            sides[name].workers,
+            [batch for _, _, batch in found[1:]],
         )
         for name, found in rounds.items()
     }
@@ -81,22 +90,36 @@ def measure(
 
 def _round(
     name: str, loader: Loader, patience: float, clock: Callable[[], float]
-) -> tuple[float, float]:
-    """Seconds until the first batch, and rows per second from then on."""
+) -> tuple[float, float, float]:
+    """Seconds until the first batch; from then on rows per second, and seconds for each batch."""
     begun = clock()
     batches = loader.rows()
     next(batches, None)
     started = now = clock()
-    counted = 0
+    counted = several = 0
     for rows in batches:
-        counted, now = counted + rows, clock()
+        counted, several, now = counted + rows, several + 1, clock()
         if now - started >= patience:
             break
     if not counted:
         raise EquivalenceError(
             f"an epoch of {name}'s loader has one batch, and the first one is not timed; give more"
         )
-    return started - begun, counted / (now - started)
+    return started - begun, counted / (now - started), (now - started) / several
+
+
+def waits(sides: Mapping[str, Throughput]) -> list[str]:
+    """From which step on a training waits for its data, as a line.
+
+    >>> waits({"PyTorch": Throughput([0.5], [100.0], 2, [0.04])})
+    ['a step waits for data if it takes less than 40 ms (PyTorch)']
+    """
+    each = [
+        f"{milliseconds(float(np.median(side.batches)))} ms ({name})"
+        for name, side in sides.items()
+        if side.batches
+    ]
+    return [f"a step waits for data if it takes less than {' or '.join(each)}"] if each else []
 
 
 def table(sides: Mapping[str, Throughput]) -> list[str]:

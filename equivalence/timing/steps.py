@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -33,10 +33,12 @@ class Times:
     first: seconds until the first step was done, with building, loading and, for a graph,
         compiling.
     steps: seconds of each timed step.
+    compiling: seconds of `first` in which a graph was compiled.
     """
 
     first: float
     steps: Sequence[float]
+    compiling: float = 0.0
 
     @property
     def quartiles(self) -> tuple[float, float, float]:
@@ -53,20 +55,46 @@ class Row:
     sides: Mapping[str, Times]
 
 
+class Spent(Protocol):
+    """A context that adds up the seconds of something that happens in it."""
+
+    seconds: float
+
+    def __enter__(self) -> "Spent": ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+class Nothing:
+    """A context in which nothing is added up."""
+
+    seconds = 0.0
+
+    def __init__(self, _: Callable[[], float]): ...
+
+    def __enter__(self) -> "Nothing":
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+
 def measured(
     builders: Mapping[str, Callable[[], Step]],
     clock: Callable[[], float] = time.perf_counter,
+    compiling: Callable[[Callable[[], float]], Spent] = Nothing,
 ) -> dict[str, Times]:
     """Time sides by turns; the first rounds are left out.
 
     builders: each makes its side ready and gives what does one step.
+    compiling: of a clock, gives what adds up the seconds that compiling takes.
     """
-    steps, first = {}, {}
+    steps, first, compiled = {}, {}, {}
     for side, build in builders.items():
         started = clock()
-        steps[side] = build()
-        steps[side]()
-        first[side] = clock() - started
+        with compiling(clock) as spent:
+            steps[side] = build()
+            steps[side]()
+        first[side], compiled[side] = clock() - started, spent.seconds
     taken: dict[str, list[float]] = {side: [] for side in steps}
     begun = clock()
     for number in range(WARM_UP + ROUNDS):
@@ -78,7 +106,7 @@ def measured(
             elapsed = clock() - started
             if number >= WARM_UP:
                 taken[side].append(elapsed)
-    return {side: Times(first[side], taken[side]) for side in steps}
+    return {side: Times(first[side], taken[side], compiled[side]) for side in steps}
 
 
 def table(rows: Sequence[Row]) -> list[str]:
@@ -92,13 +120,15 @@ def table(rows: Sequence[Row]) -> list[str]:
 
 def by_side(row: Row) -> list[str]:
     """One step in Markdown, a line for each side: narrow enough for a terminal."""
-    titles = [row.name, "ms: median (quartiles)", f"times {REFERENCE}", "first step, s", "rounds"]
+    titles = [row.name, "ms: median (quartiles)", f"times {REFERENCE}"]
+    titles += ["first step, s", "of it compiling", "rounds"]
     body = [
         [
             side,
             spread(times),
             f"{_median(row, side) / _median(row, REFERENCE):.2f}",
             f"{times.first:.1f}",
+            f"{times.compiling:.1f}" if times.compiling else "-",
             str(len(times.steps)),
         ]
         for side, times in row.sides.items()
@@ -109,7 +139,15 @@ def by_side(row: Row) -> list[str]:
 def every_time(rows: Iterable[Row]) -> list[dict[str, Any]]:
     """Every single time, in seconds, as JSON."""
     return [
-        {"step": row.name, "side": side, "first": times.first, "seconds": [*times.steps]}
+        {
+            "step": row.name,
+            "side": side,
+            "first": times.first,
+            "compiling": times.compiling,
+            "seconds": [*times.steps],
+            "median": times.quartiles[1],
+            "quartiles": [times.quartiles[0], times.quartiles[2]],
+        }
         for row in rows
         for side, times in row.sides.items()
     ]

@@ -85,6 +85,14 @@ def test_a_rank_that_dies_is_named_while_the_other_waits_for_it(run, tmp_path, b
     assert words in refused(run, tmp_path, behaviour)  # had it been waited for: "did not end"
 
 
+def test_the_last_lines_of_a_rank_that_dies_are_told(run, tmp_path):
+    assert "; its last lines: about to map | 90 GB; meanwhile" in refused(run, tmp_path, "killed")
+
+
+def test_the_stack_of_a_rank_that_dies_is_none_of_its_last_lines(run, tmp_path):
+    assert "its last lines" not in refused(run, tmp_path, "aborts")
+
+
 def test_a_rank_that_hangs_is_told_from_the_one_that_waits_and_its_child_is_ended(run, tmp_path):
     told = refused(run, tmp_path, "hangs", limit=5.0)
     assert re.search(r" hung: \d+ s of processor time in \d+ s, .*; rank 1 stands at step 1", told)

@@ -1,6 +1,6 @@
 """The ports of `nets_pt`, and one with another epsilon."""
 
-from mindspore import nn
+from mindspore import nn, ops
 
 
 class Classes(nn.Cell):
@@ -33,3 +33,26 @@ class Text(nn.Cell):
 
     def construct(self, ids):
         return self.fc(self.table(ids))
+
+
+class Moved(nn.Cell):
+    def __init__(self, width):
+        super().__init__()
+        self.fc = nn.Dense(width, width)
+
+    def construct(self, x):
+        return x + 1e-3 * self.fc(x)
+
+
+class Late(Moved):
+    """What comes second is taken for the first."""
+
+    def construct(self, x):
+        return super().construct(ops.roll(x, 1, 1))
+
+
+class Scaled(Moved):
+    """Boxes that are a third larger."""
+
+    def construct(self, x):
+        return 1.4 * super().construct(x)

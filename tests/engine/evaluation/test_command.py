@@ -1,6 +1,7 @@
 """`equivalence evaluate`, as it is typed."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -53,6 +54,33 @@ def test_pictures_texts_and_batches_without_labels_have_their_metrics(
 
 
 @pytest.mark.parametrize(
+    ("data", "width", "metric", "row", "wrong"),
+    [
+        ("tokens", 7, "bleu", "| bleu", "Late"),
+        ("speech", 5, "word_error_rate", "| word_error_rate", "Late"),
+        ("boxes", 6, "mean_average_precision", "| mAP@50", "Scaled"),
+    ],
+)
+def test_the_metrics_of_the_examples_tell_a_right_port_from_a_wrong_one(
+    capsys, monkeypatch, data, width, metric, row, wrong
+):
+    monkeypatch.syspath_prepend(Path(__file__).parents[3] / "examples")
+    options = ["--execution", "pynative", "--metric", f"metrics:{metric}"]
+    options += ["--arguments", f"width={width}"]
+
+    def told_of(port):
+        code = run("Moved", data, *options, port=port)
+        (line,) = (x for x in capsys.readouterr().out.splitlines() if x.startswith(row))
+        return code, line
+
+    code, line = told_of("Moved")
+    assert (code, "| equal" in line) == (0, True)
+    assert not any(f"| {number} " in line for number in (0, 1))  # of neither all nor none
+    code, line = told_of(wrong)
+    assert (code, "| differs" in line) == (1, True)
+
+
+@pytest.mark.parametrize(
     ("network", "data", "options", "message"),
     [
         ("Classes", "nothing", [], "the data has no batch"),
@@ -61,6 +89,12 @@ def test_pictures_texts_and_batches_without_labels_have_their_metrics(
         ("Pictures", "pictures", ["--output", "au"], "there are out, aux; nearest: aux"),
         ("Pictures", "pictures", ["--metric", f"{PT}a_text"], "--metric a_text gives str"),
         ("Pictures", "loader", [], "the reference raised"),
+        (
+            "Moved",
+            "boxes_of_several_sizes",
+            ["--metric", f"{PT}a_text", "--arguments", "width=6"],
+            "labels of batches have several shapes, (2, 5) and (3, 5) for a sample",
+        ),
     ],
 )
 def test_a_mistake_is_one_sentence(capsys, network, data, options, message):

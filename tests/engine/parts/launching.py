@@ -59,6 +59,12 @@ def hangs():
     time.sleep(600.0)
 
 
+def killed():
+    """After a word."""
+    print("about to map\n\n90 GB", flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 def killed_with_other():
     """What a launcher makes of one that is killed."""
     other = Rank(Path.cwd(), 0).file("pid")
@@ -73,7 +79,7 @@ BEHAVIOURS = {
     "forgetful": lambda: None,
     "raises": raises,
     "hangs": hangs,
-    "killed": lambda: os.kill(os.getpid(), signal.SIGKILL),
+    "killed": killed,
     "killed_with_other": killed_with_other,
     "aborts": os.abort,
 }

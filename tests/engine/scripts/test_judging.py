@@ -258,3 +258,14 @@ def test_a_number_that_is_nan_on_one_side_is_numeric():
     assert (found.undefined, found.is_numeric) == (1, True)
     assert found.told == "has 1 element that is NaN or infinite on one side"
     assert not departures(CHANGES["schedule"])[0].is_numeric
+
+
+def test_a_batch_of_another_size_is_named_and_another_layout_is_told():
+    (first, *_) = departures(lambda s: setattr(s.calls[0], "inputs", [Given(WEIGHTS[:2])]))
+    assert (first.stage, first.name) == ("data", "input 0")
+    assert first.told == "has 2 samples, and 3 in the original"
+    verdict = Expectation(run()).judge(
+        run(lambda s: setattr(s.calls[0], "inputs", [Given(WEIGHTS.T)]))
+    )
+    assert verdict.departures == []
+    assert "it is not handed over, nor compared" in verdict.notes[0]

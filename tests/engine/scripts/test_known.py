@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from equivalence.scripts.judging import Departure
 from equivalence.scripts.known import KNOWN, known
-from equivalence.scripts.steps import Step
+from equivalence.scripts.steps import Step, Stored
 
 ROOT = Path(__file__).parents[3]
 UPDATE = Departure(1, "update", "fc.weight", "is off")
@@ -43,3 +44,18 @@ def test_a_decay_that_leaves_out_norms_is_told():
         kind="mindspore.experimental.optim.adamw.AdamW", settings={"weight_decay": {"w": 0.0}}
     )
     assert known(departure, [step]) == ""
+
+
+def test_a_weight_that_stays_though_a_gradient_reaches_it_is_told():
+    def step(weight, gradient):
+        stored = [Stored.of("x", np.float32([each])) for each in (weight, gradient)]
+        named = [{"0:fc.weight": each} for each in stored]
+        return Step(kind="mindspore.nn.optim.sgd.SGD", weights=named[0], reached=named[1])
+
+    told = known(UPDATE, [step(1.0, 2.0)], [step(1.0, 2.0)])
+    assert "write ops.assign(weight, values) (equivalence findings show optimizer_weight" in told
+    (script,) = (ROOT / "findings").rglob("optimizer_weight_set_data.py")
+    assert "loses its updates after set_data on a weight" in script.read_text()
+    assert known(UPDATE, [step(1.5, 2.0)], [step(1.0, 2.0)]) == ""
+    assert known(UPDATE, [step(1.0, 0.0)], [step(1.0, 2.0)]) == ""
+    assert known(UPDATE, [step(1.0, 2.0)]) == ""

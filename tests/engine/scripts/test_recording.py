@@ -150,3 +150,23 @@ def test_gradients_that_overflow_stay_where_they_reach_the_optimiser():
     recorder.update(network, {id(weight): np.array([1.0, np.inf, 1.0])}, lambda _: {})
     assert recorder.step.gradients["0:w"].undefined
     assert recorder.step.overflows == 0
+
+
+def test_a_rank_may_keep_its_own_weights():
+    first = Recorder(Side(), 1)
+    one_step(first, net(1.0), np.ones(3))
+    second = Recorder(Side(), 1, first.run)
+    second.loads = False
+    one_step(second, net(5.0), np.ones(3))
+    assert second.run.steps[0].weights["0:w"].values.tolist() == [4.9, 4.9, 4.9]
+
+
+def test_weights_that_other_ranks_send_are_those_before_the_next_step():
+    for waits, expected in ((True, [7.0] * 3), (False, [0.9] * 3)):
+        recorder, network = Recorder(Side(), 2), net(1.0)
+        recorder.waits = waits
+        one_step(recorder, network, np.ones(3))
+        recorder.run.steps[0].reached.clear()  # this rank's optimiser had no gradient
+        network.weights["w"][:] = 7.0
+        recorder.settle()
+        assert recorder.run.steps[0].weights["0:w"].values.tolist() == expected

@@ -27,8 +27,8 @@ STEP = "F.cross_entropy(net(x), y).backward()\noptimizer.step()\noptimizer.zero_
 def run(folder):
     """Runs code as a script; gives what was seen."""
 
-    def run(code, steps=4, given=None, head=HEAD):
-        recorder = Recorder(TorchSide(), steps, given)
+    def run(code, steps=4, given=None, head=HEAD, **options):
+        recorder = Recorder(TorchSide(**options), steps, given)
         (folder / "train.py").write_text(head + code)
         Training("reference", "train.py").run(recorder, recorder.side.watching(recorder))
         return recorder.run
@@ -228,3 +228,38 @@ def test_weights_of_no_network_are_told(run):
     code = "own = nn.Parameter(torch.ones(1))\noptimizer.add_param_group({'params': [own]})\n"
     found = run(code + "(net(x).sum() * own).backward()\noptimizer.step()\n")
     assert found.notes == ["not compared: 1 weight of an optimiser, of no network that is called"]
+
+
+def test_of_ranks_gradients_are_those_of_the_pass_before_they_are_averaged(run):
+    head = (
+        HEAD
+        + """
+def averaged(weight):
+    weight.grad.mul_(0.5)
+for weight in net.parameters():
+    weight.register_post_accumulate_grad_hook(averaged)
+"""
+    )
+    plain, own = run(STEP, head=head), run(STEP, head=head, own_gradients=True)
+    for name, values in own.steps[0].gradients.items():
+        reached = own.steps[0].reached[name].values
+        np.testing.assert_array_equal(0.5 * values.values, reached)
+        np.testing.assert_array_equal(plain.steps[0].gradients[name].values, reached)
+
+
+def test_an_optimiser_that_calls_another_one_makes_one_step(run):
+    head = (
+        HEAD
+        + """
+class Outer(torch.optim.Optimizer):
+    def __init__(self, weights):
+        super().__init__(weights, {})
+        self.inner = torch.optim.SGD([*net.parameters()][:2], 0.1)
+    def step(self):
+        self.inner.step()
+optimizer = Outer([*net.parameters()])
+"""
+    )
+    found = run(STEP * 2, head=head)
+    assert [len(step.reached) for step in found.steps] == [4, 4]
+    assert found.steps[0].kind.endswith("Outer")

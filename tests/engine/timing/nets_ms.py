@@ -2,6 +2,8 @@
 
 import time
 
+import mindspore.dataset as ds
+import numpy as np
 from mindspore import nn
 
 
@@ -24,3 +26,8 @@ class Slow(Net):
     def __init__(self):
         super().__init__()
         self.again = Waiting(4, 4)
+
+
+def loader():
+    rows = np.arange(48.0, dtype=np.float32).reshape(12, 4)
+    return ds.NumpySlicesDataset((rows,), ["x"], shuffle=False).batch(4)

@@ -32,6 +32,10 @@ def test_rows_are_counted_from_the_first_batch_on():
     assert found["PyTorch"].rates == [8.0] * 5
     assert found["MindSpore"].rates == [16.0] * 5
     assert found["PyTorch"].first == [0.5] * 5
+    assert found["PyTorch"].batches == [0.5] * 5
+    assert loaders.waits(found) == [
+        "a step waits for data if it takes less than 500 ms (PyTorch) or 250 ms (MindSpore)"
+    ]
     assert "| MindSpore        | 16 (16-16)         | 2.00 " in "\n".join(loaders.table(found))
 
 

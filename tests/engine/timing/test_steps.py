@@ -58,7 +58,7 @@ ROWS = [
         "conv",
         {
             REFERENCE: Times(0.5, [0.001, 0.002, 0.003]),
-            "MindSpore graph": Times(12.25, [0.003, 0.005, 0.007]),
+            "MindSpore graph": Times(12.25, [0.003, 0.005, 0.007], 11.5),
         },
     ),
     Row("a step", {REFERENCE: Times(2.0, [1.5] * 5)}),
@@ -90,10 +90,24 @@ def test_the_lines_of_the_table_are_equally_long():
 
 def test_a_table_by_side_has_a_line_for_each():
     titles, rule, theirs, ours = map(cells, steps.by_side(ROWS[0]))
-    assert titles == ["conv", "ms: median (quartiles)", "times PyTorch", "first step, s", "rounds"]
+    assert titles[:3] == ["conv", "ms: median (quartiles)", "times PyTorch"]
+    assert titles[3:] == ["first step, s", "of it compiling", "rounds"]
     assert set("".join(rule)) == {"-"}
-    assert theirs == ["PyTorch", "2 (1.5-2.5)", "1.00", "0.5", "3"]
-    assert ours == ["MindSpore graph", "5 (4-6)", "2.50", "12.2", "3"]
+    assert theirs == ["PyTorch", "2 (1.5-2.5)", "1.00", "0.5", "-", "3"]
+    assert ours == ["MindSpore graph", "5 (4-6)", "2.50", "12.2", "11.5", "3"]
+
+
+def test_what_compiling_takes_is_told_beside_the_first_step():
+    clock = Clock()
+
+    class Spent(steps.Nothing):
+        def __exit__(self, *_):
+            self.seconds = clock.now
+
+    found = steps.measured({"a": clock.side("a", 5.0, 4.0, 0.5)}, clock, Spent)
+    assert (found["a"].first, found["a"].compiling) == (9.0, 9.0)
+    (told,) = steps.every_time([Row("conv", found)])
+    assert (told["compiling"], told["median"], told["quartiles"]) == (9.0, 0.5, [0.5, 0.5])
 
 
 def test_the_machine_is_told_with_the_versions():
