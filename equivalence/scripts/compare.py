@@ -35,6 +35,7 @@ class Result:
 
     reference, candidate: their names. runs: those of the reference with noise.
     theirs, ours: both runs. settings: those of the layers, by network.
+    expectation: what each tensor had to be.
     culprit: the first layer that departs, where outputs depart first.
     overflows: "reference", "candidate" -> the step in which numbers stop being finite, and where.
     kept: what layers in float32 would change; None where that was not tried.
@@ -50,6 +51,7 @@ class Result:
     ours: Run = field(repr=False)
     verdict: Verdict = field(repr=False)
     settings: Mapping[str, Settings] = field(repr=False)
+    expectation: Expectation = field(repr=False)
     culprit: Culprit | None = None
     overflows: Mapping[str, tuple[int, Overflow]] = field(default_factory=dict)
     kept: Kept | None = None
@@ -103,11 +105,11 @@ def trainings(
             single: Collection[str] = (),
             watch: Found | None = None,
         ) -> Run:
-            paired = _Pairing(theirs, rename, constants)
+            paired = Pairing(theirs, rename, constants)
             side = MindSporeSide(eager, single)
             recorder = Recorder(side, steps, theirs, paired, looked_into)
             observers = [Watch(side, recorder, watch)] if watch else []
-            with isolated(), _silent(bool(looked_into or single)):
+            with isolated(), silent(bool(looked_into or single)):
                 candidate.run(recorder, side.watching(recorder, *observers))
             return recorder.run
 
@@ -141,6 +143,7 @@ def trainings(
             )
             for each in ours.networks
         },
+        expectation,
         found,
         overflows,
         kept,
@@ -165,13 +168,13 @@ def _reference(
     recorder = Recorder(side, steps, given, looked_into=looked_into)
     observers: list[Any] = [Jitter(noise)] if noise else []
     observers += [Watch(recorder, watch)] if watch else []
-    with isolated(), _silent(given is not None):
+    with isolated(), silent(given is not None):
         training.run(recorder, side.watching(recorder, *observers))
     return recorder.run
 
 
 @contextlib.contextmanager
-def _silent(wanted: bool) -> Iterator[None]:
+def silent(wanted: bool) -> Iterator[None]:
     """A context in which a run that is repeated prints nothing."""
     if not wanted:
         yield
@@ -180,7 +183,7 @@ def _silent(wanted: bool) -> Iterator[None]:
         yield
 
 
-class _Pairing:
+class Pairing:
     """Finds the reference's network of each of the candidate's, by the names of their weights."""
 
     def __init__(self, theirs: Run, rename: Mapping[str, str], constants: Sequence[str]):
