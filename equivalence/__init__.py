@@ -58,7 +58,7 @@ _HOMES = {
     "settings": "equivalence.own.notebook",
     "ties": "equivalence.declare.draws",
     "to": "equivalence.declare.operator",
-    "train": "equivalence.scripts.command",
+    "train": "equivalence.dry.command",
     "triangular": "equivalence.declare.draws",
     "uniform": "equivalence.declare.draws",
     "whole": "equivalence.declare.draws",

@@ -34,6 +34,7 @@ from equivalence.declare.pipeline import Pipeline as Pipeline
 from equivalence.declare.twin import Twin as Twin
 from equivalence.declare.twin import cases as cases
 from equivalence.declare.twin import grid as grid
+from equivalence.dry.command import train as train
 from equivalence.dumps.monitor import monitored as monitored
 from equivalence.dumps.recorder import recorded as recorded
 from equivalence.errors import DeclarationError as DeclarationError
@@ -44,7 +45,6 @@ from equivalence.kinds import diagnose as diagnose
 from equivalence.own.notebook import compare as compare
 from equivalence.own.notebook import settings as settings
 from equivalence.own.result import Result as Result
-from equivalence.scripts.command import train as train
 from equivalence.stand_ins.context import on_cpu as on_cpu
 from equivalence.targets import arrays as arrays
 

@@ -490,7 +490,7 @@ def _add_train(commands: Any) -> None:
         "batches on both sides, and compare each step: data, outputs, loss, gradients, clipping, "
         "schedule, update. The first step, stage and tensor that departs is named with its line. "
         "Exit code 1: they differ.",
-        "scripts.command:command",
+        "dry.command:command",
     )
     command.add_target("reference", "a script, or MODULE:FUNCTION that trains", "TORCH")
     command.add_target("candidate", "likewise", "MINDSPORE")

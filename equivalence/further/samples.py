@@ -41,7 +41,7 @@ def tried(
 ) -> tuple[Further, Shown | None]:
     """Try further samples of green cases; ends with the first that shows a difference.
 
-    every: the cases, each with others that get the same samples.
+    every: the cases, each with others that get the same samples; of a twin with sizes, the first.
     seed: their base seed.
     reach: what the given inputs reached.
     seconds: the time for all of it; infinite to try all.
@@ -51,7 +51,8 @@ def tried(
     reaches: list[Reach | None] = []
     dropped = Counter[str]()
     with files.temporary() as folder:
-        for case, others in every:
+        for whole, wholes in every:
+            case, others = whole.sizes[0], [each.sizes[0] for each in wholes]
             tell(f"looking for further samples of {case.sample_name}")
             search = Search(case, seed, reach, Path(folder), until - time.monotonic())
             turns = [Turns(replace(search.given, case=one), seed) for one in (case, *others)]

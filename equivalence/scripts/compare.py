@@ -35,6 +35,7 @@ class Result:
 
     reference, candidate: their names. runs: those of the reference with noise.
     theirs, ours: both runs. settings: those of the layers, by network.
+    expectation: what each tensor had to be.
     culprit: the first layer that departs, where outputs depart first.
     overflows: "reference", "candidate" -> the step in which numbers stop being finite, and where.
     kept: what layers in float32 would change; None where that was not tried.
@@ -50,6 +51,7 @@ class Result:
     ours: Run = field(repr=False)
     verdict: Verdict = field(repr=False)
     settings: Mapping[str, Settings] = field(repr=False)
+    expectation: Expectation = field(repr=False)
     culprit: Culprit | None = None
     overflows: Mapping[str, tuple[int, Overflow]] = field(default_factory=dict)
     kept: Kept | None = None
@@ -107,7 +109,7 @@ def trainings(
             side = MindSporeSide(eager, single)
             recorder = Recorder(side, steps, theirs, paired, looked_into)
             observers = [Watch(side, recorder, watch)] if watch else []
-            with isolated(), _silent(bool(looked_into or single)):
+            with isolated(), silent(bool(looked_into or single)):
                 candidate.run(recorder, side.watching(recorder, *observers))
             return recorder.run
 
@@ -136,6 +138,7 @@ def trainings(
         ours,
         verdict,
         settings_of(theirs, ours, rename),
+        expectation,
         found,
         overflows,
         kept,
@@ -171,13 +174,13 @@ def run_of_reference(
     recorder = kind(side, steps, given, looked_into=looked_into)
     observers: list[Any] = [Jitter(noise)] if noise else []
     observers += [Watch(recorder, watch)] if watch else []
-    with isolated(), _silent(given is not None):
+    with isolated(), silent(given is not None):
         training.run(recorder, side.watching(recorder, *observers))
     return recorder.run
 
 
 @contextlib.contextmanager
-def _silent(wanted: bool) -> Iterator[None]:
+def silent(wanted: bool) -> Iterator[None]:
     """A context in which a run that is repeated prints nothing."""
     if not wanted:
         yield

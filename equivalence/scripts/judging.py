@@ -182,7 +182,7 @@ class Expectation:
             ]
             found += [*self._structure(theirs, ours, verdict)]
             found += self._numbers(theirs, candidate, ours, verdict)
-            found += _settings(theirs, ours, self.plain)
+            found += settings_apart(theirs, ours, self.plain)
             verdict.departures += sorted(found, key=lambda each: STAGES.index(each.stage))
         if len(candidate.steps) < len(self.plain.steps):
             made = len(candidate.steps)
@@ -429,7 +429,7 @@ def _off(expected: Expected, values: np.ndarray) -> str:
     return f"is off by {share:.2g} of its size" if share < math.inf else "is not zero"
 
 
-def _settings(theirs: Step, ours: Step, run: Run) -> Iterator[Departure]:
+def settings_apart(theirs: Step, ours: Step, run: Run) -> Iterator[Departure]:
     """The settings of the optimiser that differ in a step."""
     sides = [
         {

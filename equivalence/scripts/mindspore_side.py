@@ -18,6 +18,7 @@ from mindspore.ops.function import nn_func
 from mindspore.train import amp
 
 from equivalence.distributed import alone
+from equivalence.host import environment
 from equivalence.loaders import mindspore_epochs
 from equivalence.nesting import of_kind
 from equivalence.randomness.mindspore_draws import Pinned
@@ -80,6 +81,7 @@ class MindSporeSide:
         owners = (ops, function, nn_func, mint, mint.nn.functional)
         with contextlib.ExitStack() as stack:
             stack.callback(mindspore_stream.clear)
+            environment.launch_synchronously()
             stack.enter_context(patched(nn.Cell, __call__=self._call(recorder)))
             for owner in owners:
                 losses = {n: self._loss(recorder, getattr(owner, n)) for n in _losses(owner)}
@@ -93,17 +95,20 @@ class MindSporeSide:
                 stack.enter_context(patched(owner, auto_mixed_precision=levelled))
             for base in OPTIMIZERS:
                 stack.enter_context(patched(base, __init__=places.noting(base.__init__)))
-            told = differentiating(self._differentiated, self._gradients(recorder))
-            stack.enter_context(told)
+            stack.enter_context(self._differentiating(recorder))
             stack.enter_context(mindspore_epochs.handed(recorder))
             stack.enter_context(alone.of_mindspore(ms.communication, recorder.note))
             if self.eager:
                 stack.enter_context(_without_graphs())
-            stack.enter_context(installed(pinning, *observers))
+            stack.enter_context(installed(*self._observers((pinning, *observers))))
             try:
                 yield
             finally:
                 recorder.run.pinned = pinning.pinned
+
+    def _observers(self, wanted: tuple) -> tuple:
+        """What sees each operator of a run."""
+        return wanted
 
     # What a recorder asks.
 
@@ -200,7 +205,7 @@ class MindSporeSide:
         if recorder.looked_into:
             self._paths = {id(each): path for path, each in cell.cells_and_names() if path}
         try:
-            outputs = call(cell, *args, **kwargs)
+            outputs = recorder.answer(cell, (args, kwargs), lambda: call(cell, *args, **kwargs))
         finally:
             self._inside -= 1
         for value in of_kind(outputs, ms.Tensor):
@@ -271,7 +276,7 @@ class MindSporeSide:
         if GRAPH not in recorder.run.notes:
             recorder.run.notes.append(GRAPH)
         args, kwargs = recorder.compiled(network, (args, kwargs), network.training)
-        recorder.update(optimizer, {}, lambda names: _settings(optimizer, names))
+        recorder.update(optimizer, {}, lambda names: settings_now(optimizer, names))
         outputs = call(cell, *args, **kwargs)
         recorder.loss(array(of_kind(outputs, ms.Tensor)[0]))
         recorder.updated()
@@ -339,6 +344,10 @@ class MindSporeSide:
             self.recorder.loss(array(losses[0]))
         return arguments, outputs
 
+    def _differentiating(self, recorder: Recorder) -> contextlib.AbstractContextManager:
+        """A context in which the recorder is told of all that asks for gradients."""
+        return differentiating(self._differentiated, self._gradients(recorder))
+
     def _gradients(self, recorder: Recorder) -> Callable[[Any, float, Any], None]:
         def told(weights: Any, cotangent: float, gradients: Any) -> None:
             weights = [weights] if isinstance(weights, ms.Parameter) else [*weights]
@@ -363,7 +372,7 @@ class MindSporeSide:
         scale = np.float32(getattr(cell, "loss_scale", 1.0))
         pairs = zip(cell.parameters, gradients, strict=False)
         arrays = {id(weight): array(gradient) / scale for weight, gradient in pairs}
-        recorder.update(cell, arrays, lambda names: _settings(cell, names))
+        recorder.update(cell, arrays, lambda names: settings_now(cell, names))
         result = call(cell, *args, **kwargs)
         recorder.updated()
         return result
@@ -434,7 +443,7 @@ def _states(values: Any) -> Iterator[tuple[str, bool, bool]]:
             yield name, bool(np.isnan(numbers).any()), bool(np.isinf(numbers).any())
 
 
-def _settings(cell: Any, names: Mapping[int, Sequence[str]]) -> dict[str, dict[str, object]]:
+def settings_now(cell: Any, names: Mapping[int, Sequence[str]]) -> dict[str, dict[str, object]]:
     """Setting -> name of a weight -> its value in this step."""
     found: dict[str, dict[str, object]] = {}
     at = int(cell.global_step.asnumpy().reshape(-1)[0]) if hasattr(cell, "global_step") else 0

@@ -179,6 +179,7 @@ def on_ranks(
             run,
             verdict,
             settings_of(theirs[0], run, rename),
+            expectation,
         )
         for expectation, run, verdict in zip(expected, ours, verdicts, strict=True)
     ]

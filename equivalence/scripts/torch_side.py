@@ -107,11 +107,15 @@ class TorchSide:
             stack.enter_context(torch_epochs.noted(recorder.epoch))
             stack.enter_context(alone.of_torch(torch.distributed, recorder.note))
             stack.enter_context(as_written())
-            stack.enter_context(installed(self.drawing, *observers))
+            stack.enter_context(installed(*self._observers(observers)))
             try:
                 yield
             finally:
                 recorder.run.pinned = self.drawing.pinned
+
+    def _observers(self, others: tuple) -> tuple:
+        """What sees each operator of a run."""
+        return (self.drawing, *others)
 
     # What a recorder asks.
 
@@ -199,7 +203,9 @@ class TorchSide:
             if recorder.looked_into:
                 self._paths = {id(each): path for path, each in module.named_modules() if path}
             try:
-                outputs = call(module, *args, **kwargs)
+                outputs = recorder.answer(
+                    module, (args, kwargs), lambda: call(module, *args, **kwargs)
+                )
             finally:
                 self._inside -= 1
             for value in of_kind(outputs, torch.Tensor):

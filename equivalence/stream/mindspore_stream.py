@@ -291,6 +291,55 @@ def differentiating(
         yield
 
 
+@contextlib.contextmanager
+def undifferentiated(
+    forward: Callable[[Callable[[], Any]], Any], gradients: Callable[[Any, float], Any]
+) -> Iterator[None]:
+    """A context in which nothing is differentiated in PyNative mode.
+
+    forward: as of `differentiating`.
+    gradients: gets the weights that are asked for, and the cotangent as a number; gives what stands
+        for their gradients. Those of inputs are zeros.
+    """
+
+    def ran(function: Any, has_cotangent: bool, *arguments: Any, **keywords: Any) -> Any:
+        def run() -> Any:
+            cotangent: tuple[Any, ...] = ()
+            given = arguments
+            if has_cotangent:
+                named = "sens" in keywords
+                cotangent = (keywords.pop("sens"),) if named else given[-1:]
+                given = given if named else given[:-1]
+            outputs = function(*given, **keywords)
+            return (*given, *keywords.values(), *cotangent), outputs
+
+        return forward(run)
+
+    def asked(executor: Any, function: Any, kind: Any, *others: Any) -> Any:  # noqa: ARG001
+        (weights, positions, _), inputs = others[:3], others[3:]
+        cotangent = 1.0
+        if kind.sens_param:
+            cotangent, inputs = float(inputs[-1].asnumpy().reshape(-1)[0]), inputs[:-1]
+        by_place = getattr(kind, "get_by_position", False)
+        several = by_place or kind.get_all
+        found: Any = None
+        if several or weights is None:
+            places = positions if isinstance(positions, tuple) else (positions,)
+            asked_for = inputs if kind.get_all else [inputs[place] for place in places]
+            zeros = tuple(ms.ops.zeros_like(each) for each in asked_for)
+            found = zeros if kind.get_all or len(places) > 1 else zeros[0]
+        if weights is None:
+            return found
+        of_weights = gradients(weights, cotangent)
+        return (found, of_weights) if several else of_weights
+
+    with (
+        patched(type(_pynative_executor), grad=asked),
+        patched(_differentiation, _pynative_forward_run=ran),
+    ):
+        yield
+
+
 def clear() -> None:
     """Let the executor forget what it has recorded: an error leaves it in the middle of a graph."""
     _pynative_executor.clear_res()

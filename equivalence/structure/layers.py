@@ -373,6 +373,23 @@ def _first_step(reference: Any, candidate: Any) -> int | None:
     return int(np.argmax(wrong)) if wrong.any() else None
 
 
+def near_rates(reference: object, candidate: object, largest: float) -> bool:
+    """Whether rates of one step, or those of all weights, agree to single precision.
+
+    largest: the largest rate of the training, in whose unit those near zero are compared.
+
+    >>> near_rates(0.1, 0.10000000149, 0.1), near_rates(1e-9, 0.0, 0.1), near_rates(0.1, 0.2, 0.2)
+    (True, True, False)
+    """
+    if isinstance(reference, tuple) and isinstance(candidate, tuple):
+        pairs = zip(reference, candidate, strict=False)
+        same = len(reference) == len(candidate)
+        return same and all(near_rates(*pair, largest) for pair in pairs)
+    if not isinstance(reference, int | float) or not isinstance(candidate, int | float):
+        return False
+    return abs(candidate - reference) <= SINGLE * abs(reference) + COSINE * largest
+
+
 def _same(one: Any, two: Any, digits: float = 1e-9) -> bool:
     if isinstance(one, tuple) and isinstance(two, tuple):
         each = zip(one, two, strict=False)

@@ -18,7 +18,9 @@ LAZY = (
     *("host", "initials", "distributed", "checkpoints", "convert"),
     *("coverage", "twins", "operators", "own"),
 )
-EAGER = ("distributed/rank_torch.py", "distributed/rank_mindspore.py")
+EAGER = tuple(
+    f"distributed/{name}.py" for name in ("rank_torch", "rank_mindspore", "torch_meeting")
+)
 
 BESIDE = (
     *("kinds", "sample", "nesting", "seeds", "targets", "errors", "words", "files"),

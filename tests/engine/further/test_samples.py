@@ -2,6 +2,7 @@
 
 import math
 import runpy
+from dataclasses import replace
 
 from equivalence.declare.draws import normal
 from equivalence.further.samples import declare, tried
@@ -44,3 +45,13 @@ def test_a_right_port_is_equal_on_all_of_them(tmp_path, monkeypatch):
 def test_without_time_nothing_is_tried_and_that_is_told():
     (further, shown), _ = of("Unclamped", 0.0)
     assert (further.tried, further.ended, shown) == (0, True, None)
+
+
+def test_of_a_twin_with_sizes_the_samples_are_those_of_its_first(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    case, given = case_of("Clamped", "Unclamped", normal(3, 8)), (normal("N", 8),)
+    sized = replace(case, twin=replace(case.twin, inputs=given, sizes=({"N": 3}, {"N": 4})))
+    outcome = check.check(sized, 0)
+    _, shown = tried([(sized, ())], 0, outcome.reach, math.inf, lambda _: None)
+    assert outcome.passed
+    assert not shown.outcome.passed

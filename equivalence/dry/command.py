@@ -2,10 +2,12 @@
 
 import contextlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from equivalence.dry.compare import dry
 from equivalence.errors import DeclarationError
 from equivalence.output import answer, aside, demand_writable, tell
 from equivalence.own import live
@@ -80,15 +82,18 @@ def train(
             given = str(given) if isinstance(given, PathLike) else given
             return Training(role, during.enter_context(live.target(given, role)), arguments, steps)
 
-        found = trainings(
+        both = (
             side("reference", reference, torch_args),
             side("candidate", candidate, mindspore_args),
-            steps,
-            dict(rename or {}),
-            constants,
-            execution == "pynative",
-            tell,
         )
+        given = (dict(rename or {}), constants)
+        found = trainings(*both, steps, *given, execution == "pynative", tell)
+        if all(each.stage == "data" for each in found.verdict.departures):
+            late = dry(*both, found, *given, tell)
+            departures = [*found.verdict.departures, *late.departures]
+            notes = [*found.verdict.notes, *late.notes]
+            verdict = replace(found.verdict, departures=departures, notes=notes)
+            found = replace(found, verdict=verdict)
     return TrainResult(**vars(found))
 
 

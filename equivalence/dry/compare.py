@@ -1,0 +1,112 @@
+"""Both scripts in a dry run, one after the other."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from equivalence.dry.beats import Beats
+from equivalence.dry.files import unwritten
+from equivalence.dry.judging import judge
+from equivalence.dry.recorder import DryRecorder
+from equivalence.errors import EquivalenceError
+from equivalence.host.isolation import isolated
+from equivalence.scripts.compare import Pairing, Result, silent
+from equivalence.scripts.judging import Departure
+from equivalence.scripts.running import Training
+from equivalence.structure.settings import RATES
+from equivalence.words import counted
+
+SECONDS = 20.0
+"""What the dry run of a side may take, of the processor."""
+
+
+SHOWN = {"clips": "clipping", "losses": "losses", "decays": "averages", "scale": "scales"}
+"""What a step of a dry run may show, and its word."""
+
+
+@dataclass(frozen=True)
+class Dry:
+    """What became of two dry runs.
+
+    compared: how many steps. departures: what departs, the first step of each kind.
+    notes: sentences on what was run, and what was not.
+    """
+
+    compared: int = 0
+    departures: Sequence[Departure] = ()
+    notes: Sequence[str] = ()
+
+
+def dry(
+    reference: Training,
+    candidate: Training,
+    result: Result,
+    rename: Mapping[str, str],
+    constants: Sequence[str] = (),
+    tell: Callable[[str], None] = lambda _: None,
+    seconds: float = SECONDS,
+) -> Dry:
+    """Run two scripts whose first steps agree once more, without passes, for 10,001 steps.
+
+    result: of the first steps. rename, constants: of the weights.
+    seconds: of the processor, for each side.
+    """
+    first = result.theirs
+    if any(each.is_half for step in first.steps for each in step.gradients.values()):
+        return Dry(notes=["no dry run: weights are in half precision"])
+    if first.ended and result.ours.ended:
+        return Dry()  # all that they do has been compared
+    from equivalence.dry.mindspore_dry import MindSporeDry
+    from equivalence.dry.torch_dry import TorchDry
+
+    tell(f"a dry run of the reference, up to {RATES:,} steps")
+    theirs = DryRecorder(TorchDry(), RATES, first, None, seconds)
+    _run(reference, theirs)
+    tell(f"a dry run of the candidate, up to {len(theirs.beats.steps):,} steps")
+    ours = DryRecorder(
+        MindSporeDry(),
+        len(theirs.beats.steps),
+        first,
+        Pairing(first, rename, constants),
+        seconds,
+        theirs.answers,
+    )
+    _run(candidate, ours)
+    found, count = judge(theirs.beats, ours.beats, result.expectation, first)
+    return Dry(count, found, [*_notes(theirs.beats, ours.beats, count)])
+
+
+def _run(training: Training, recorder: DryRecorder) -> None:
+    """Run a side; what it raises is kept."""
+    with isolated(), silent(True), unwritten():
+        try:
+            training.run(recorder, recorder.side.watching(recorder))
+        except EquivalenceError as error:
+            recorder.beats.failed = str(error).partition("\n")[0]
+
+
+def _notes(theirs: Beats, ours: Beats, count: int) -> list[str]:
+    """What was run, and what was not."""
+    what = ["rates and settings"]
+    for name, word in SHOWN.items():
+        if all(any(getattr(b, name) for b in side.steps[:count]) for side in (theirs, ours)):
+            what.append(word)
+    told = [
+        f"dry run: both scripts without their passes, {counted(count, 'step')}: {', '.join(what)}"
+    ]
+    if not count:
+        told = ["dry run: no step was seen without passes"]
+    for name, side in (("original", theirs), ("port", ours)):
+        if side.failed:
+            told.append(f"the dry run of the {name} ends there: {side.failed}")
+        for network in side.counting:
+            told.append(
+                f"in the dry run {network} of the {name} is called each time, since it counts its "
+                "calls"
+            )
+    most = max(len(theirs.steps), len(ours.steps))
+    stopped = not (theirs.ended or theirs.failed)
+    if stopped and count < RATES:
+        told.append(f"what comes after step {count:,} had no time left in the dry run")
+    elif most > count and not (ours.ended or ours.failed):
+        told.append(f"the port's dry run had no time left after step {count:,}")
+    return told

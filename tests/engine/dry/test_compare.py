@@ -1,0 +1,56 @@
+import os
+
+import pytest
+
+from tests.engine.dry.mistakes import LATE
+
+SOME = [each for each in LATE if each.stage in ("settings", "averages")][:2]
+
+
+def test_right_scripts_agree_to_their_end(late):
+    found = late()
+    assert found.compared == 120
+    assert not found.departures
+    assert "averages" in found.notes[0]
+    assert "scales" in found.notes[0]
+
+
+@pytest.mark.parametrize("mistake", SOME, ids=lambda each: each.name)
+def test_what_shows_late_is_told_with_its_step(late, mistake):
+    first = late((mistake.old, mistake.new)).departures[0]
+    assert (first.step, first.stage) == (mistake.step, mistake.stage)
+    assert first.told.endswith("(dry run)")
+
+
+def test_no_file_is_written(late, folder):
+    late()
+    assert sorted(os.listdir(folder)) == ["late_mindspore.py", "late_torch.py"]
+
+
+def test_a_script_that_raises_late_is_told_and_the_steps_before_are_compared(late):
+    found = late(("        step += 1\n", "        step += 1\n        assert step < 50\n"))
+    assert found.compared == 50
+    assert not found.departures
+    assert "the dry run of the port ends there" in " ".join(found.notes)
+
+
+def test_what_has_no_time_left_is_told(late):
+    found = late(seconds=0.0)
+    assert found.compared < 120
+    assert not found.departures
+    assert "no time left" in " ".join(found.notes)
+
+
+def test_a_network_that_counts_is_called_each_time(late):
+    old = "net = nn.SequentialCell(nn.Dense(6, 8), nn.Tanh(), nn.Dense(8, 3))\n"
+    new = (
+        "class Net(nn.SequentialCell):\n"
+        "    count = 0\n\n"
+        "    def construct(self, x):\n"
+        "        self.count += 1\n"
+        "        return super().construct(x)\n\n\n"
+        "net = Net(nn.Dense(6, 8), nn.Tanh(), nn.Dense(8, 3))\n"
+    )
+    found = late((old, new))
+    assert "Net of the port is called each time" in " ".join(found.notes)
+    assert not found.departures

@@ -1,0 +1,70 @@
+from dataclasses import replace
+
+import pytest
+
+from equivalence.dry.beats import Beat, Beats, Share
+from equivalence.dry.judging import judge
+from equivalence.scripts.judging import Expectation
+from equivalence.scripts.steps import Run
+
+BEAT = Beat(
+    passes=1,
+    scale=8.0,
+    losses=[0.5],
+    settings={"lr": 0.1},
+    weights=("0:w",),
+    clips={"w": Share(0.25, 0.0)},
+    decays={"average 1 of w": Share(0.9, 0.0)},
+)
+
+
+def found(*changed, ended=(True, True), count=3):
+    theirs = [BEAT] * count
+    ours = [*theirs[: count - len(changed)], *(replace(BEAT, **each) for each in changed)]
+    sides = (Beats(each, end) for each, end in zip((theirs, ours), ended, strict=True))
+    return judge(*sides, Expectation(Run()), Run())
+
+
+def test_the_same_departs_nowhere():
+    assert found() == ([], 3)
+
+
+@pytest.mark.parametrize(
+    ("changed", "stage", "told"),
+    [
+        ({"passes": 2}, "gradients", "are 2, and 1 in the original"),
+        ({"scale": 16.0}, "scale", "is 16, and 8 in the original"),
+        ({"losses": [0.6]}, "loss", "is 0.6, and 0.5 in the original"),
+        ({"settings": {"lr": 0.2}}, "schedule", "is 0.2, and 0.1 in the original"),
+        ({"clips": {"w": Share(0.5, 0.0)}}, "clipping", "0.5 times what the passes give"),
+        ({"clips": {"w": Share(0.25, 0.5)}}, "clipping", "0.25 times what the passes give"),
+        ({"decays": {"average 1 of w": Share(0.8, 0.0)}}, "averages", "keeps 0.8 of itself"),
+        ({"weights": ("0:v",)}, "data", "updates the weights of another optimiser"),
+    ],
+)
+def test_each_stage_is_told_at_its_step(changed, stage, told):
+    (first, *_), _ = found(changed)
+    assert (first.step, first.stage) == (3, stage)
+    assert told in first.told
+    assert first.told.endswith("(dry run)")
+
+
+def test_roundings_depart_nowhere():
+    changed = {
+        "settings": {"lr": 0.1 + 1e-9},
+        "losses": [0.5 + 1e-7],
+        "clips": {"w": Share(0.25 + 1e-8, 1e-8)},
+        "decays": {"average 1 of w": Share(0.9 + 1e-8, 1e-8)},
+    }
+    assert found(changed) == ([], 3)
+
+
+def test_losses_of_other_targets_are_not_compared():
+    assert found({"losses": [0.6], "given": 7}) == ([], 3)
+
+
+def test_a_script_that_ends_early_departs_and_one_that_was_stopped_does_not():
+    theirs, ours = Beats([BEAT] * 3, True), Beats([BEAT] * 2, True)
+    (first,), count = judge(theirs, ours, Expectation(Run()), Run())
+    assert (first.step, first.name, count) == (3, "steps", 2)
+    assert judge(theirs, replace(ours, ended=False), Expectation(Run()), Run()) == ([], 2)

@@ -1,0 +1,30 @@
+import numpy as np
+
+from equivalence.dry.beats import OVERFLOWS, SIZES
+from equivalence.dry.recorder import DryRecorder, _pattern
+from equivalence.scripts.steps import Run, Step
+
+
+def test_a_pattern_is_known_by_its_name_and_has_norm_one():
+    one, two = _pattern("0:w", (3, 4)), _pattern("0:w", (3, 4))
+    assert np.array_equal(one, two)
+    assert np.isclose(np.linalg.norm(one), 1.0)
+    assert not np.array_equal(one, _pattern("0:v", (3, 4)))
+
+
+def passes(scale, count):
+    recorder = DryRecorder(None, 10, Run(steps=[Step(number=1, scale=scale)]))
+    recorder._settled = True
+    recorder.step.scale = scale
+    return [recorder.passes() for _ in range(count)]
+
+
+def test_passes_grow_and_shrink_by_the_scale_and_overflow_where_there_is_one():
+    found = passes(8.0, OVERFLOWS[0])
+    assert found[:3] == [8.0 * each for each in SIZES[:3]]
+    assert np.isinf(found[-1])
+    assert np.isfinite(found[:-1]).all()
+
+
+def test_passes_without_a_scale_do_not_overflow():
+    assert np.isfinite(passes(None, OVERFLOWS[0])).all()
