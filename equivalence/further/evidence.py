@@ -48,7 +48,8 @@ def of(case: TwinCase, check: Callable[[], Outcome], seed: int, at_ties: bool) -
     """What the outcome of a further sample says.
 
     It is no evidence where the reference raises or breaks down, where nothing is decided, and where
-    the reference's own run is as wrong in all that differs. A candidate that raises, where the reference does not, is wrong.
+    the reference's own run is as wrong in all that differs. A candidate that raises, where the
+    reference does not, is wrong.
     """
     try:
         outcome = check()

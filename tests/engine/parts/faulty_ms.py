@@ -28,6 +28,16 @@ class Scaled(nn.Cell):
         return self.two(y)
 
 
+class Doubled(Scaled):
+    def construct(self, x):
+        y = ops.selu(self.one(x))
+        return 2.0 * self.two(y)
+
+
+def scaled_and_doubled():
+    return Doubled()
+
+
 class Both(nn.Cell):
     def __init__(self):
         super().__init__()
