@@ -35,6 +35,19 @@ class Evidence(NamedTuple):
         """Whether it shows that the candidate is wrong."""
         return self.outcome is not None and not self.outcome.passed
 
+    @property
+    def raised(self) -> str:
+        """What the candidate raises, where the reference does not; "" where it gives a result."""
+        return (self.outcome.error if self.outcome is not None else None) or ""
+
+    @property
+    def incomparable(self) -> bool:
+        """Whether the candidate raises, or gives an output of another shape."""
+        judgement = self.outcome.judgement if self.outcome is not None else None
+        differing = judgement.differing if judgement is not None else []
+        odd = (each.problem or "" for each in differing if each.name.startswith(output("")))
+        return bool(self.raised) or any(each.startswith("shape ") for each in odd)
+
 
 def judged(case: TwinCase, seed: int, at_ties: bool = False) -> Evidence:
     """Compare a case with a further sample, by the judge of all cases.

@@ -399,6 +399,7 @@ def document(result: Result) -> dict[str, Any]:
             "reached": [*map(named, further.gained(result.given_reach))],
             "no_evidence": dict(further.dropped),
             "ended": further.ended,
+            "fixed": [*further.fixed],
         },
         "cases": [
             {
