@@ -106,7 +106,7 @@ class Fixed:
         }
 
     def _sized(self, sizes: Mapping[tuple[int, int], int]) -> Variant:
-        every, told = [*self._given.shapes], {}
+        every, told = [*self._given.shapes], dict[str, None]()
         for (i, axis), size in sizes.items():
             every = shapes.with_size(every, [(i, axis)], size)
             told[shapes.told(self._given, frozenset([(i, axis)]), size)] = None
