@@ -1,5 +1,6 @@
 """A network of which MindSpore refuses the gradients: its outputs are judged all the same."""
 
+import re
 from dataclasses import replace
 
 from equivalence.declare.twin import TwinCase
@@ -14,6 +15,8 @@ GRADIENTS = "gradients"
 
 PLACE = "the gradient that MindSpore refuses is that of "
 """The beginning of the line that names the statement, if it is known."""
+
+_COMPILER = re.compile(r'Bprop "\w+" encounter a problem: \[')
 
 
 def forward_alone(case: TwinCase, error: SideError) -> TwinCase | None:
@@ -34,6 +37,7 @@ def told(
     judgement = outcome.judged
     first, *rest = str(error).splitlines()
     message = first.partition(": the candidate raised ")[2].partition(" (while its ")[0].rstrip(".")
+    message = _COMPILER.sub("", message)  # a compiled graph says the same behind more words
     problem = "MindSpore refuses them, and none is compared"
     refused = TensorVerdict(GRADIENTS, BUDGET, problem=problem)
     judgement = replace(judgement, verdicts=(*judgement.verdicts, refused), forward_only=False)

@@ -22,6 +22,11 @@ def test_a_right_port_is_right_as_far_as_it_is_judged(execution):
     assert [each.name for each in found.tensors if not each.equal] == ["gradients"]
 
 
+def test_what_both_modes_refuse_is_told_once():
+    text = str(of("tests.engine.parts.complex_ms:Turned", execution=("pynative", "graph")))
+    assert text.count("MindSpore refuses a gradient (") == 1
+
+
 def test_a_wrong_port_is_wrong_at_its_line():
     text = str(of("tests.engine.parts.complex_ms:Conjugated"))
     assert "The port is wrong in 1 place, and MindSpore in 1:" in text
