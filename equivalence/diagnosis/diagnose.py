@@ -47,10 +47,10 @@ def diagnose(case: TwinCase, seed: int, every: bool = False) -> Diagnosis:
 def _diagnose(case: TwinCase, seed: int, every: bool) -> Diagnosis:
     judged = _judge(case, seed)
     settings = judged.comparison.settings
-    if not judged.mistaken or len(case.sizes) > 1:
+    if not judged.mistaken or len(case.sizes) > 1 or (settings and settings.differing):
         return _found(case, seed, every, judged)
     faults = known.explain(case, seed, judged.comparison)
-    if faults.culprits and not faults.beside and not (settings and settings.differing):
+    if faults.culprits and not faults.beside:
         return Diagnosis(case, [], [*faults.culprits], [])
     if not faults.beside:
         found = _found(case, seed, every, judged)

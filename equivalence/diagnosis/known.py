@@ -8,8 +8,6 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from types import ModuleType
 
-import numpy as np
-
 from equivalence.declare.twin import TwinCase
 from equivalence.diagnosis.found import BESIDE, RIGHT, LayerError
 from equivalence.judge import tensors
@@ -37,7 +35,7 @@ class Known:
     """What known faults of MindSpore have to do with a wrong case.
 
     culprits: the statements that meet them.
-    beside: the faults that bite and do not explain all, so that the port is wrong, too; else none.
+    beside: the faults that explain some of it alone, so that the port is wrong, too; else none.
     notes: on trials that failed.
     """
 
@@ -50,8 +48,8 @@ def explain(case: TwinCase, seed: int, made: Comparison) -> Known:
     """The statements that meet faults of MindSpore: all that is wrong, or some of it.
 
     made: the comparison of the case, without excuses. A fault explains all if all tensors are equal
-    with what is right in its place. It stands beside a mistake of the port if a wrong tensor is
-    another one then, by more than rounding. A trial that fails is a note.
+    with what is right in its place. It stands beside a mistake of the port if some of what is wrong
+    is right then, and nothing else is wrong. A trial that fails is a note.
 
     Nothing runs where no code of the candidate has a name of an operator that is known to be wrong.
     Where a result is wrong, no gradient explains it, but that of a network which asks for one.
@@ -66,7 +64,7 @@ def explain(case: TwinCase, seed: int, made: Comparison) -> Known:
     except Exception as error:  # a run that is watched
         return Known(notes=[UNTRIED + raised(error)])
     notes: list[str] = []
-    biting: list[Fault] = []
+    mending: list[Fault] = []
     both = [each for each in met if each in explaining]
     for faults in [*([fault] for fault in met), *([both] if len(both) > 1 else [])]:
         try:
@@ -77,9 +75,10 @@ def explain(case: TwinCase, seed: int, made: Comparison) -> Known:
             continue
         if right and {*faults} <= explaining:
             return Known([_blamed(made, fault, met[fault], RIGHT) for fault in faults])
-        if len(faults) == 1 and _moves(made, mended, Drawn(case, seed).unit_roundoff):
-            biting += faults
-    return Known([_blamed(made, each, met[each], BESIDE) for each in biting], biting, notes)
+        # One of a graph that is called again moves with the mistake of a port.
+        if len(faults) == 1 and not faults[0].compiled and _mends(made, mended):
+            mending += faults
+    return Known([_blamed(made, each, met[each], BESIDE) for each in mending], mending, notes)
 
 
 def _possible(case: TwinCase, made: Comparison) -> list[Fault]:
@@ -155,17 +154,10 @@ def _mended(case: TwinCase, seed: int, faults: Collection[Fault]) -> tuple[Compa
         return made, made.judgement.equal or bool(blamed_kernels(made, Drawn(case, seed)))
 
 
-def _moves(made: Comparison, mended: Comparison, unit_roundoff: float) -> bool:
-    """Whether a tensor that differs is another one in a run without a fault."""
-    for verdict in made.judgement.differing:
-        expected = made.reference.expected.get(verdict.name)
-        one, other = (each.trace.get(verdict.name) for each in (made, mended))
-        if expected is None or one is None or other is None or one.dtype.kind != "f":
-            continue
-        there = replace(expected, truth=other.astype(np.float64), faint=None)
-        if one.shape != other.shape or not there.within(one, unit_roundoff):
-            return True
-    return False
+def _mends(made: Comparison, mended: Comparison) -> bool:
+    """Whether some of what is wrong is right without a fault, and nothing else is wrong."""
+    before, after = ({v.name for v in each.judgement.differing} for each in (made, mended))
+    return after < before
 
 
 def _blamed(

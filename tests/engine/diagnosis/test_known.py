@@ -121,9 +121,7 @@ def test_a_wrong_port_that_meets_a_fault_is_not_acquitted(name, candidate, optio
 @pytest.mark.parametrize(
     ("name", "candidate", "finding", "line"),
     [
-        ("Decoded", "decoded_twice", "conv_transpose_output_padding", "self.factor * x"),
-        ("Scaled", "scaled_and_doubled", "selu_gradient", "return 2.0 * self.two(y)"),
-        ("Flipped", "flipped_twice", "mint_split_gradient_of_transposed", "self.factor"),
+        ("Beside", "doubled_beside", "conv_transpose_output_padding", "self.factor * x"),
     ],
 )
 def test_a_fault_beside_a_mistake_is_mindspores_and_the_mistake_the_ports(

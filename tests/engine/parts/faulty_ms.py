@@ -28,16 +28,6 @@ class Scaled(nn.Cell):
         return self.two(y)
 
 
-class Doubled(Scaled):
-    def construct(self, x):
-        y = ops.selu(self.one(x))
-        return 2.0 * self.two(y)
-
-
-def scaled_and_doubled():
-    return Doubled()
-
-
 class Both(nn.Cell):
     def __init__(self):
         super().__init__()
@@ -217,3 +207,16 @@ def decoded_twice():
 
 def blended_more():
     return Blended(0.3)
+
+
+class Beside(Decoded):
+    def __init__(self, factor=1.0):
+        super().__init__()
+        self.factor = factor
+
+    def construct(self, x):
+        return self.up(x.reshape(2, 4, 2, 3)), ops.tanh(self.factor * x)
+
+
+def doubled_beside():
+    return Beside(2.0)
