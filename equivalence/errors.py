@@ -70,11 +70,12 @@ class SideError(EquivalenceError):
     """One side raised an exception while it was built or run; that exception is the cause.
 
     side: "reference" or "candidate"; "" where no network of a case raised.
+    in_gradients: whether MindSpore refused a gradient, in no line of the models'.
     """
 
-    def __init__(self, text: str, side: str = ""):
+    def __init__(self, text: str, side: str = "", in_gradients: bool = False):
         super().__init__(text)
-        self.side = side
+        self.side, self.in_gradients = side, in_gradients
 
 
 class LeavingError(Exception):
@@ -148,7 +149,7 @@ def blaming(side: str, case: str, tell: "Tell | None" = None) -> Iterator[None]:
     except Exception as error:
         text = (tell or words)(error)
         told = f"{case}: the {side} raised {type(error).__name__}: {text}"
-        raise SideError(told, side) from error
+        raise SideError(told, side, _in_gradients(error)) from error
 
 
 @contextlib.contextmanager
@@ -236,6 +237,16 @@ def _stage(trace: TracebackType | None) -> str:
     frames = traceback.extract_tb(trace)
     within = {frame.name for frame in frames if frame.filename.endswith("mindspore_pullback.py")}
     return " (while its gradients were computed)" if within == {"__call__", "construct"} else ""
+
+
+def _in_gradients(error: Exception) -> bool:
+    """Whether MindSpore refuses a gradient: interpreted, or where it compiles one."""
+    trace, refused = error.__traceback__, str(error).startswith(_NO_GRADIENT)
+    return refused or (not own_line(trace) and bool(_stage(trace)))
+
+
+_NO_GRADIENT = 'Bprop "'
+"""The beginning of what a compiler of MindSpore says of an operator without a gradient."""
 
 
 def likely(message: str) -> str:

@@ -196,7 +196,7 @@ def check(case: Case, seed: int) -> Outcome:
         if not kind.raised or error.side != "candidate":
             raise
         further = resolve(kind.raised)(case, seed, str(error))
-        raise SideError(f"{error}{further}", error.side) from error
+        raise SideError(f"{error}{further}", error.side, error.in_gradients) from error
     if case.twin.differs and outcome.judgement is not None:
         names = [verdict.name for verdict in outcome.judgement.verdicts]
         names += [name for name, _ in outcome.apart]

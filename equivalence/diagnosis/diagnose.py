@@ -12,6 +12,7 @@ from equivalence.errors import EquivalenceError
 from equivalence.judge.outcome import Kernel
 from equivalence.kinds import Told
 from equivalence.runs.comparison import Comparison, Drawn
+from equivalence.stand_ins.faulty import Mended
 from equivalence.twins import replayed
 from equivalence.twins.compare import compare_size
 from equivalence.twins.excuses import blamed_kernels
@@ -45,13 +46,18 @@ def diagnose(case: TwinCase, seed: int, every: bool = False) -> Diagnosis:
 def _diagnose(case: TwinCase, seed: int, every: bool) -> Diagnosis:
     judged = _judge(case, seed)
     settings = judged.comparison.settings
-    untried: list[str] = []
-    if judged.mistaken and len(case.sizes) == 1 and not (settings and settings.differing):
-        faults, untried = known.explain(case, seed, judged.comparison)
-        if faults:
-            return Diagnosis(case, [], faults, [])
-    found = _found(case, seed, every, judged)
-    return replace(found, notes=[*found.notes, *untried])
+    if not judged.mistaken or len(case.sizes) > 1 or (settings and settings.differing):
+        return _found(case, seed, every, judged)
+    faults = known.explain(case, seed, judged.comparison)
+    if faults.culprits and not faults.beside:
+        return Diagnosis(case, [], [*faults.culprits], [])
+    if not faults.beside:
+        found = _found(case, seed, every, judged)
+        return replace(found, notes=[*found.notes, *faults.notes])
+    with Mended(faults.beside):
+        found = _found(case, seed, every, _judge(case, seed))
+    culprits = [*found.culprits, *faults.culprits]
+    return replace(found, culprits=culprits, notes=[*found.notes, *faults.notes])
 
 
 def _found(case: TwinCase, seed: int, every: bool, judged: "_Judged") -> Diagnosis:

@@ -14,6 +14,9 @@ from equivalence.sample import Sample
 RIGHT = "the port is right, and "
 """The beginning of a cause that is none of the port's: without it all of a case is right."""
 
+BESIDE = "the port is wrong, too, but "
+"""The beginning of a cause that is none of the port's, beside mistakes of the port."""
+
 SEEN_LATER = "this does not explain all that is off: mend it, then compare again"
 """A note where the statements to blame do not explain all."""
 

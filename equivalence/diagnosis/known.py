@@ -4,12 +4,12 @@ import linecache
 import os
 import re
 import sys
-from collections.abc import Collection, Iterator
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from types import ModuleType
 
 from equivalence.declare.twin import TwinCase
-from equivalence.diagnosis.found import RIGHT, LayerError
+from equivalence.diagnosis.found import BESIDE, RIGHT, LayerError
 from equivalence.judge import tensors
 from equivalence.judge.verdict import TensorVerdict
 from equivalence.runs import sides
@@ -29,35 +29,55 @@ UNTRIED = "whether a known fault of MindSpore explains it could not be tried: "
 """The beginning of a note on a trial that failed."""
 
 
-def explain(case: TwinCase, seed: int, made: Comparison) -> tuple[list[LayerError], list[str]]:
-    """The statements that meet a fault of MindSpore without which all of a case is right; notes.
+@dataclass(frozen=True)
+class Known:
+    """What known faults of MindSpore have to do with a wrong case.
 
-    made: the comparison of the case, without excuses. Only where it can be shown that the fault
-    explains all, something is said: with what is right in its place all tensors are equal. A trial
-    that fails is a note.
+    culprits: the statements that meet them.
+    beside: the faults that explain some of it alone, so that the port is wrong, too; else none.
+    notes: on trials that failed.
+    """
+
+    culprits: Sequence[LayerError] = ()
+    beside: Sequence[Fault] = ()
+    notes: Sequence[str] = ()
+
+
+def explain(case: TwinCase, seed: int, made: Comparison) -> Known:
+    """The statements that meet faults of MindSpore: all that is wrong, or some of it.
+
+    made: the comparison of the case, without excuses. A fault explains all if all tensors are equal
+    with what is right in its place. It stands beside a mistake of the port if some of what is wrong
+    is right then, and nothing else is wrong. A trial that fails is a note.
 
     Nothing runs where no code of the candidate has a name of an operator that is known to be wrong.
     Where a result is wrong, no gradient explains it, but that of a network which asks for one.
     """
     if made.judgement.ill_posed or not kernels.replaceable(case):
-        return [], []
+        return Known()
     possible = _possible(case, made)
     if not possible:
-        return [], []
+        return Known()
     try:
-        met = _met(case, made, possible)
+        met, explaining = _met(case, made, possible)
     except Exception as error:  # a run that is watched
-        return [], [UNTRIED + raised(error)]
+        return Known(notes=[UNTRIED + raised(error)])
     notes: list[str] = []
-    each = [[fault] for fault in met]
-    for faults in each if len(each) < 2 else [*each, [*met]]:
+    mending: list[Fault] = []
+    both = [each for each in met if each in explaining]
+    for faults in [*([fault] for fault in met), *([both] if len(both) > 1 else [])]:
         try:
-            if _right(case, seed, faults):
-                return [_blamed(made, fault, met[fault]) for fault in faults], []
+            mended, right = _mended(case, seed, faults)
         except Exception as error:  # with what is right in the place of an operator
             names = listed([fault.primitive for fault in faults])
             notes.append(f"{UNTRIED}with another {names} it raised {raised(error)}")
-    return [], notes
+            continue
+        if right and {*faults} <= explaining:
+            return Known([_blamed(made, fault, met[fault], RIGHT) for fault in faults])
+        # One of a graph that is called again moves with the mistake of a port.
+        if len(faults) == 1 and not faults[0].compiled and _mends(made, mended):
+            mending += faults
+    return Known([_blamed(made, each, met[each], BESIDE) for each in mending], mending, notes)
 
 
 def _possible(case: TwinCase, made: Comparison) -> list[Fault]:
@@ -102,21 +122,23 @@ def _modules(classes: Collection[type]) -> Iterator[ModuleType]:
 
 def _met(
     case: TwinCase, made: Comparison, possible: Collection[Fault]
-) -> dict[Fault, Statement | None]:
-    """The faults that a run meets, and the first statement that calls the operator."""
+) -> tuple[dict[Fault, Statement | None], set[Fault]]:
+    """The faults that a run meets, with the first statement that calls the operator of each.
+
+    And those of them that may explain all that is wrong.
+    """
     by_name = {fault.primitive: fault for fault in possible}
     candidate = sides.build_candidate(replace(case, execution="pynative"))
     watch = MindSporeCalls(candidate.cell)
     with watch:
         candidate.run(made.reference.sample, made.partners, case.phase, {})
     asks = any(call.name == "grad" for call in watch.recording.calls)
-    if not asks and any(map(_of_first_pass, made.judgement.differing)):
-        by_name = {name: each for name, each in by_name.items() if not each.backward}
     met: dict[Fault, Statement | None] = {}
     for call in watch.recording.calls:
         if call.name in by_name:
             met.setdefault(by_name[call.name], call.statement)
-    return met
+    of_result = not asks and any(map(_of_first_pass, made.judgement.differing))
+    return met, {fault for fault in met if not (of_result and fault.backward)}
 
 
 def _of_first_pass(verdict: TensorVerdict) -> bool:
@@ -124,16 +146,24 @@ def _of_first_pass(verdict: TensorVerdict) -> bool:
     return verdict.name.startswith(tensors.output("")) or verdict.name == tensors.loss(1)
 
 
-def _right(case: TwinCase, seed: int, faults: Collection[Fault]) -> bool:
-    """Whether all of a case is right without these faults, and with accurate kernels."""
+def _mended(case: TwinCase, seed: int, faults: Collection[Fault]) -> tuple[Comparison, bool]:
+    """A case without these faults, and whether all of it is right, but for inaccurate kernels."""
     with Mended(faults):
         made = compare_size(case, seed, flips=False)
-        return made.judgement.equal or bool(blamed_kernels(made, Drawn(case, seed)))
+        return made, made.judgement.equal or bool(blamed_kernels(made, Drawn(case, seed)))
 
 
-def _blamed(made: Comparison, fault: Fault, statement: Statement | None) -> LayerError:
+def _mends(made: Comparison, mended: Comparison) -> bool:
+    """Whether some of what is wrong is right without a fault, and nothing else is wrong."""
+    before, after = ({v.name for v in each.judgement.differing} for each in (made, mended))
+    return after < before
+
+
+def _blamed(
+    made: Comparison, fault: Fault, statement: Statement | None, beginning: str
+) -> LayerError:
     candidate = made.candidate.built
     kind = type(candidate.cell if candidate else None).__name__
-    told = f"{RIGHT}{fault}"
+    told = f"{beginning}{fault}"
     at = str(statement or "")
     return LayerError("", "", (kind, kind), causes=[told], statement=at, words=[fault.told])

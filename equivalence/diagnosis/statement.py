@@ -309,7 +309,8 @@ def _layer(search: Search, path: str, blame: Blame) -> str:
 def _title(blame: Blame) -> str:
     title = str(blame.statement)
     if blame.takes:  # computed in another way, or wrongly: it cannot be told
-        title += f", or what it takes from {listed([each.place for each in blame.takes], 3)}"
+        places = dict.fromkeys(each.place for each in blame.takes)
+        title += f", or what it takes from {listed([*places], 3)}"
     if blame.further:
         title += f", or what follows in {listed([each.place for each in blame.further], NAMED)}"
     return title

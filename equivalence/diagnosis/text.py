@@ -6,6 +6,7 @@ from typing import Any
 
 from equivalence.diagnosis.found import (
     ACQUITTED,
+    BESIDE,
     CUT,
     RIGHT,
     SEEN_LATER,
@@ -50,7 +51,7 @@ def mistakes(diagnosis: Diagnosis) -> Mistakes:
                 statement,
                 first.counterpart,
                 tuple(map(_path, members)),
-                any(cause.startswith(RIGHT) for cause in causes),
+                any(cause.startswith((RIGHT, BESIDE)) for cause in causes),
             )
         )
     more = SEEN_LATER in diagnosis.notes

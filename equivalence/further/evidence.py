@@ -1,6 +1,6 @@
 """The verdict on a further sample, and whether it says something of the candidate."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -11,6 +11,7 @@ from equivalence.declare.twin import TwinCase
 from equivalence.errors import EquivalenceError, IllPosedError, SideError
 from equivalence.judge.outcome import Outcome
 from equivalence.judge.tensors import output
+from equivalence.judge.verdict import TensorVerdict
 from equivalence.runs import kept
 from equivalence.runs.pinned import with_draws
 
@@ -34,6 +35,19 @@ class Evidence(NamedTuple):
         """Whether it shows that the candidate is wrong."""
         return self.outcome is not None and not self.outcome.passed
 
+    @property
+    def raised(self) -> str:
+        """What the candidate raises, where the reference does not; "" where it gives a result."""
+        return (self.outcome.error if self.outcome is not None else None) or ""
+
+    @property
+    def incomparable(self) -> bool:
+        """Whether the candidate raises, or gives an output of another shape."""
+        judgement = self.outcome.judgement if self.outcome is not None else None
+        differing = judgement.differing if judgement is not None else []
+        odd = (each.problem or "" for each in differing if each.name.startswith(output("")))
+        return bool(self.raised) or any(each.startswith("shape ") for each in odd)
+
 
 def judged(case: TwinCase, seed: int, at_ties: bool = False) -> Evidence:
     """Compare a case with a further sample, by the judge of all cases.
@@ -46,8 +60,9 @@ def judged(case: TwinCase, seed: int, at_ties: bool = False) -> Evidence:
 def of(case: TwinCase, check: Callable[[], Outcome], seed: int, at_ties: bool) -> Evidence:
     """What the outcome of a further sample says.
 
-    It is no evidence where the reference raises or breaks down, and where nothing is decided. A
-    candidate that raises, where the reference does not, is wrong.
+    It is no evidence where the reference raises or breaks down, where nothing is decided, and where
+    the reference's own run is as wrong in all that differs. A candidate that raises, where the
+    reference does not, is wrong.
     """
     try:
         outcome = check()
@@ -62,10 +77,21 @@ def of(case: TwinCase, check: Callable[[], Outcome], seed: int, at_ties: bool) -
     if not outcome.passed:
         if _breaks_down(case, seed):
             return Evidence(None, NOT_FINITE)
+        if _as_the_reference(judgement.differing):
+            return Evidence(None, ILL_POSED)
         names = [each.name for each in judgement.differing]
         if at_ties and names and not any(name.startswith(output("")) for name in names):
             return Evidence(None, AT_TIES)
     return Evidence(replace(outcome, demanded=0.0))
+
+
+def _as_the_reference(differing: Sequence[TensorVerdict]) -> bool:
+    """Whether the reference's own run is beyond the budget in every tensor that differs.
+
+    Another sample is as good, so nothing is decided by one in which rounding decides, such as
+    which of two probabilities that underflow is the larger.
+    """
+    return all(each.problem is None and each.own_error > each.budget for each in differing)
 
 
 def raised(case: TwinCase, seed: int, error: EquivalenceError) -> Outcome | None:

@@ -10,7 +10,8 @@ from typing import NamedTuple
 from equivalence import files
 from equivalence.declare.twin import TwinCase
 from equivalence.declare.written import source
-from equivalence.further.evidence import judged
+from equivalence.further.evidence import Evidence, judged
+from equivalence.further.fixed import FIXED, Fixed
 from equivalence.further.search import Search
 from equivalence.further.tried import Further
 from equivalence.further.turns import Turns
@@ -50,18 +51,20 @@ def tried(
     until, ended = time.monotonic() + seconds, False
     reaches: list[Reach | None] = []
     dropped = Counter[str]()
+    fixed: list[Fixed] = []
     with files.temporary() as folder:
         for whole, wholes in every:
             case, others = whole.sizes[0], [each.sizes[0] for each in wholes]
             tell(f"looking for further samples of {case.sample_name}")
             search = Search(case, seed, reach, Path(folder), until - time.monotonic())
             turns = [Turns(replace(search.given, case=one), seed) for one in (case, *others)]
+            fixed.append(Fixed(search.given, search.trials, seed))
             for variant, reached in search.variants():
                 if time.monotonic() > until:
                     break
                 for one, turn in zip((case, *others), turns, strict=True):
                     tell(f"further sample: {variant.told}")
-                    found, variant = turn.judged(variant)
+                    found, variant = _judged(turn, variant, one, fixed[-1])
                     if found.outcome is None:
                         dropped[found.reason] += 1
                         break
@@ -71,7 +74,21 @@ def tried(
                         return Further(len(reaches), total(reaches), dropped), shown
             reach = search.reach
             ended = ended or time.monotonic() > until
-    return Further(len(reaches), total(reaches), dropped, ended), None
+    told = tuple(dict.fromkeys(told for each in fixed for told in each.told))
+    return Further(len(reaches), total(reaches), dropped, ended, told), None
+
+
+def _judged(
+    turn: Turns, variant: Variant, case: TwinCase, fixed: Fixed
+) -> tuple[Evidence, Variant]:
+    """What a variant says, with the sizes that were given of those that the port takes alone."""
+    left = fixed.within(variant)
+    while left is not None:
+        found, variant = turn.judged(left)
+        if not (found.incomparable and variant.turns is None and fixed.learns(variant, case)):
+            return found, variant
+        left = fixed.within(variant)
+    return Evidence(None, FIXED), variant
 
 
 def _shown(

@@ -27,6 +27,7 @@ SHARE = 0.5
 class Search:
     """The search for further samples of one case.
 
+    trials: runs the reference on a variant.
     case: the case whose inputs vary.
     seed: its base seed.
     reach: what is reached already.
@@ -44,7 +45,7 @@ class Search:
             draw if draw.stored is not None else replace(draw, shape=shape) for draw, shape in pairs
         )
         self.given = Given(case, draws, tuple(drawn.sample().inputs()), folder)
-        self._trials = Trials(case, seed, Variant("", draws))
+        self.trials = Trials(case, seed, Variant("", draws))
 
     def variants(self) -> Iterator[tuple[Variant, tuple[Decision, ...]]]:
         """Variants, with the decisions that each reaches first.
@@ -61,7 +62,7 @@ class Search:
 
     @property
     def _late(self) -> bool:
-        return self._trials.seconds > self._seconds
+        return self.trials.seconds > self._seconds
 
     def _new(self, tried: Tried) -> list[Decision]:
         """The decisions that a variant reaches, and that were not reached."""
@@ -133,7 +134,7 @@ class Search:
         for size in sizes:
             if self._late:
                 return None
-            if self._trials(self._sized([(places, size)])).reach is not None:
+            if self.trials(self._sized([(places, size)])).reach is not None:
                 return places, size
         return None
 
@@ -142,7 +143,7 @@ class Search:
         for size in sizes:
             if self._late:
                 break
-            tried.append(self._trials(self._sized([(places, size)])))
+            tried.append(self.trials(self._sized([(places, size)])))
         return tried
 
     def _joined(self, changes: Sequence[tuple[Places, int]]) -> Iterator[Tried]:
@@ -151,12 +152,12 @@ class Search:
             return
         alone = tuple(self._sized([each]) for each in changes)
         if len(changes) > 1:
-            tried = self._trials(replace(self._sized(changes), simpler=alone))
+            tried = self.trials(replace(self._sized(changes), simpler=alone))
             if tried.reach is not None:
                 yield tried
                 return
         for variant in alone:
-            tried = self._trials(variant)
+            tried = self.trials(variant)
             if tried.reach is not None:
                 yield tried
 
@@ -173,7 +174,7 @@ class Search:
                     continue
                 if self._late:
                     return
-                tried.append(self._trials(variant, way.finite))
+                tried.append(self.trials(variant, way.finite))
             tried = [each for each in tried if each.reach is not None]
             for found in self._greedily(tried):
                 yield found
@@ -195,11 +196,11 @@ class Search:
             with (
                 contextlib.suppress(EquivalenceError),
                 blaming("reference", self._case.name),
-                self._trials.timed(),
+                self.trials.timed(),
             ):
-                variant = descent.descend(self._trials.measurement, self.given, left[0])
+                variant = descent.descend(self.trials.measurement, self.given, left[0])
             if variant is None:
                 continue
-            tried = self._trials(variant)
+            tried = self.trials(variant)
             if self._new(tried):
                 yield self._taken(tried)

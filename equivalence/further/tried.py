@@ -23,12 +23,14 @@ class Further:
     reach: the decisions that they took; None where none was compared.
     dropped: why a sample is no evidence -> how many are not.
     ended: whether the time for them ran out.
+    fixed: the sizes that the port takes alone, a sentence each.
     """
 
     tried: int = 0
     reach: Reach | None = None
     dropped: Mapping[str, int] = field(default_factory=dict)
     ended: bool = False
+    fixed: tuple[str, ...] = ()
 
     def gained(self, before: Reach | None) -> list[Decision]:
         """The decisions that they reached, and that the given inputs did not."""
@@ -44,7 +46,7 @@ class Further:
         before: what the given inputs reached.
         more: how to try all of them.
         """
-        lines = []
+        lines = [*self.fixed]
         if self.tried:
             gained = counted(len(self.gained(before)), "more decision")
             were = "was" if self.tried == 1 else "were"

@@ -5,6 +5,7 @@ and what all commands are told of two networks.
 data: `equivalence data TORCH MINDSPORE`, two data pipelines as they stand.
 notebook: the same as functions, on live objects.
 session: the structure of both sides, then the verdict on each case, by the engine of all twins.
+refused: the outputs of a network of which MindSpore refuses the gradients.
 result: what the functions return, and all texts.
 terminal: colour, and lines as wide as the terminal.
 live: objects of this process as targets and inputs; copies of them are run.

@@ -1,7 +1,10 @@
-"""What two built networks tell before they run: the shape of an input, and what one alone keeps."""
+"""What two built networks tell before they run: the shape of an input, and what one alone keeps.
+
+And the inputs of a twin as text.
+"""
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from equivalence.words import listed
@@ -54,3 +57,25 @@ def unkept(names: Sequence[str]) -> tuple[str, ...]:
     """What is said of buffers of the original that the port keeps in no weight."""
     told = f"The port keeps {listed(list(names), 3)} in no weight: what is computed with it counts"
     return (f"{told}, and its values where the port has such a table.",) if names else ()
+
+
+def shown_inputs(inputs: Any) -> str:
+    """The inputs of a twin as text."""
+    return ", ".join(shown_each(inputs))
+
+
+def shown_each(inputs: Any) -> list[str]:
+    """Each input of a twin as text."""
+    if isinstance(inputs, Mapping):
+        return [f"{name}={_shown(value)}" for name, value in inputs.items()]
+    return [*map(_shown, inputs)] if isinstance(inputs, Sequence) else [str(inputs)]
+
+
+def _shown(value: Any) -> str:
+    """One input as text: the call that draws it, or the structure that holds such."""
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{key!r}: {_shown(each)}' for key, each in value.items())}}}"
+    if isinstance(value, tuple | list):
+        ends = "[]" if isinstance(value, list) else "()"
+        return f"{ends[0]}{', '.join(map(_shown, value))}{ends[1]}"
+    return repr(value) if isinstance(value, str) else str(value)

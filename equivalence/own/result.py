@@ -12,7 +12,8 @@ from equivalence.further.variant import declared
 from equivalence.judge.outcome import Outcome
 from equivalence.judge.settings import Difference, Unread, unread_told
 from equivalence.judge.verdict import TensorVerdict
-from equivalence.own.session import DROPOUT, Structure, Verdict, shown_each
+from equivalence.own.proposal import shown_each
+from equivalence.own.session import DROPOUT, Structure, Verdict
 from equivalence.page.write import framed, page
 from equivalence.reach import words
 from equivalence.reach.decision import Reach, encode, total
@@ -399,6 +400,7 @@ def document(result: Result) -> dict[str, Any]:
             "reached": [*map(named, further.gained(result.given_reach))],
             "no_evidence": dict(further.dropped),
             "ended": further.ended,
+            "fixed": [*further.fixed],
         },
         "cases": [
             {

@@ -46,7 +46,8 @@ from equivalence.host.isolation import isolated
 from equivalence.judge.mistake import Mistakes
 from equivalence.judge.outcome import Outcome
 from equivalence.judge.settings import Settings
-from equivalence.own.proposal import propose, unkept
+from equivalence.own import refused
+from equivalence.own.proposal import propose, shown_inputs, unkept
 from equivalence.reach.decision import Decision, total
 from equivalence.record import candidates, truths
 from equivalence.report.answer import NOTHING, Found
@@ -318,8 +319,9 @@ class Session:
             rest = left(time.monotonic() - begun, number, len(every))
             self.tell(f"{number + 1} of {len(every)}: {case.name}{rest}")
             with _alone():
+                refusal = None
                 try:
-                    outcome = self._judged(case)
+                    outcome, refusal = self._compared(case)
                 except FreeDrawsError as error:
                     self._replay(error)
                     over = {each.name for each in every[:number]}
@@ -330,6 +332,9 @@ class Session:
                     errors.append(error)
                     outcome = Outcome(case, self.seed, None, error=str(error))
                 verdict = self._diagnose(outcome) if _blamed(outcome) else Verdict(outcome)
+                if refusal is not None:
+                    outcome, mistakes = refused.told(case, outcome, verdict.mistakes, refusal)
+                    verdict = replace(verdict, outcome=outcome, mistakes=mistakes)
             blamed = tuple((each.reference, *each.causes) for each in verdict.culprits)
             if blamed and blamed in done:
                 verdict = replace(verdict, same=done[blamed].name)
@@ -405,6 +410,16 @@ class Session:
         with _alone():
             return settings.hidden(case, self.seed)
 
+    def _compared(self, case: TwinCase) -> tuple[Outcome, SideError | None]:
+        """The outcome of a case; where MindSpore refuses gradients, of its outputs, and why."""
+        try:
+            return self._judged(case), None
+        except SideError as error:
+            alone = refused.forward_alone(case, error)
+            if alone is None:
+                raise
+            return self._judged(alone), error
+
     def _judged(self, case: TwinCase) -> Outcome:
         """The outcome of a case; an ill-posed one may be degenerate on purpose."""
         outcome = None
@@ -470,28 +485,6 @@ ANY = "write a draw for each, such as 'normal(2, 3, 64, 64)', or give an array"
 
 UNKNOWN = (Draw("normal", (1,), {"scale": 1.0, "shift": 0.0}),)
 """The inputs of a twin of which the structure alone is asked for."""
-
-
-def shown_inputs(inputs: Any) -> str:
-    """The inputs of a twin as text."""
-    return ", ".join(shown_each(inputs))
-
-
-def shown_each(inputs: Any) -> list[str]:
-    """Each input of a twin as text."""
-    if isinstance(inputs, Mapping):
-        return [f"{name}={_shown(value)}" for name, value in inputs.items()]
-    return [*map(_shown, inputs)] if isinstance(inputs, Sequence) else [str(inputs)]
-
-
-def _shown(value: Any) -> str:
-    """One input as text: the call that draws it, or the structure that holds such."""
-    if isinstance(value, Mapping):
-        return f"{{{', '.join(f'{key!r}: {_shown(each)}' for key, each in value.items())}}}"
-    if isinstance(value, tuple | list):
-        ends = "[]" if isinstance(value, list) else "()"
-        return f"{ends[0]}{', '.join(map(_shown, value))}{ends[1]}"
-    return repr(value) if isinstance(value, str) else str(value)
 
 
 def _held(role: str, names: Sequence[str]) -> str:

@@ -429,7 +429,8 @@ def _places(cases: Sequence[Found]) -> list[Mistake]:
             key = mistake.port, mistake.where, mistake.port or mistake.words
             if not by_setting:
                 known.setdefault(key, mistake)
-    return [*_by_settings(compared), *known.values()]
+    own = sorted(known.values(), key=lambda each: each.of_mindspore)
+    return [*_by_settings(compared), *own]
 
 
 def _by_settings(compared: Iterable[Settings]) -> list[Mistake]:
@@ -457,6 +458,9 @@ def _heading(places: Sequence[Mistake]) -> str:
         return ""
     if all(place.of_mindspore for place in places):
         return "Your port is right; MindSpore is not:"
+    if faults := sum(place.of_mindspore for place in places):
+        own = counted(len(places) - faults, "place")
+        return f"The port is wrong in {own}, and MindSpore in {faults}:"
     if len(places) > 1:
         return f"The port is wrong in {len(places)} places:"
     (place,) = places
@@ -483,17 +487,19 @@ def _mended(cases: Sequence[Found], places: Sequence[Mistake]) -> list[str]:
     if places and any(each.mistakes.more for each in cases):
         these, them = ("These places do", "them") if len(places) > 1 else ("This place does", "it")
         return [f"{these} not explain all that is off: mend {them}, then compare again."]
+    own = [place for place in places if not place.of_mindspore]
     told = {each.mistakes.mended for each in cases if not _of_mindspore(each.mistakes)}
     if len(told) != 1 or not (sentence := told.pop()):
         return []
-    several = "s" if len(places) > 1 else ""
-    what = f"value{several} there" if all(place.port for place in places) else f"layer{several}"
+    several = "s" if len(own) > 1 else ""
+    what = f"value{several} there" if all(place.port for place in own) else f"layer{several}"
+    what += ", and without the fault of MindSpore" if len(own) < len(places) else ""
     return [f"With the original's {what}, {sentence}."]
 
 
 def _of_mindspore(mistakes: Mistakes) -> bool:
-    """Whether MindSpore is to blame for anything."""
-    return any(each.of_mindspore for each in mistakes.found)
+    """Whether MindSpore alone is to blame."""
+    return bool(mistakes.found) and all(each.of_mindspore for each in mistakes.found)
 
 
 def _capital(text: str) -> str:

@@ -118,6 +118,28 @@ def test_a_wrong_port_that_meets_a_fault_is_not_acquitted(name, candidate, optio
     assert not any(cause.startswith(known.RIGHT) for _, cause in found)
 
 
+@pytest.mark.parametrize(
+    ("name", "candidate", "finding", "line"),
+    [
+        ("Beside", "doubled_beside", "conv_transpose_output_padding", "self.factor * x"),
+    ],
+)
+def test_a_fault_beside_a_mistake_is_mindspores_and_the_mistake_the_ports(
+    name, candidate, finding, line
+):
+    found = diagnose(faulty(name, candidate, "pynative"), 0).culprits
+    *own, fault = found
+    assert fault.causes[0].startswith(f"{known.BESIDE}MindSpore's ")
+    assert f"(finding {finding})" in fault.causes[0]
+    assert [line in each.statement for each in own] == [True]
+
+
+def test_a_fault_that_moves_nothing_that_is_wrong_is_not_told():
+    """The gradient of a SELU behind a cut is not taken."""
+    wrong = faulty("Scaled", "scaled_without_gradient", "pynative")
+    assert not any(cause.startswith(known.BESIDE) for _, cause in told(wrong))
+
+
 def test_a_gradient_explains_no_result_but_of_a_network_that_asks_for_one():
     backward = {fault.finding for fault in known.FAULTS if fault.backward}
     assert backward == {each for each in backward if "gradient" in each}
@@ -140,7 +162,7 @@ def test_a_trial_that_fails_is_told(monkeypatch):
         raise KeyError("no")
 
     wrong = faulty("Scaled", "scaled_without_gradient", "pynative")
-    monkeypatch.setattr(known, "_right", cannot)
+    monkeypatch.setattr(known, "_mended", cannot)
     assert f"{known.UNTRIED}with another SeLU it raised KeyError: 'no'" in diagnose(wrong, 0).notes
     monkeypatch.setattr(known, "_met", cannot)
     assert f"{known.UNTRIED}KeyError: 'no'" in diagnose(wrong, 0).notes

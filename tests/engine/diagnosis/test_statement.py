@@ -2,13 +2,14 @@
 
 import inspect
 
+import numpy as np
 import pytest
 
 from equivalence.declare.draws import normal
 from equivalence.diagnosis import diagnose, statement
 from equivalence.diagnosis.statement import SEEN_LATER
 from equivalence.statements import blame
-from equivalence.statements.calls import Effort
+from equivalence.statements.calls import Blame, Effort, Statement
 from tests.defects import functional, functional_candidates
 from tests.engine.parts.small import case
 from tests.engine.statements import telling
@@ -162,3 +163,10 @@ def test_the_statements_of_an_installed_port_are_named(monkeypatch, tmp_path):
     lines = diagnose.tell(port, 0, False)[0]
     assert lines[0].startswith("culprit: attention.py:")
     assert lines[0].endswith("scores = scores / math.sqrt(c)")
+
+
+def test_a_line_that_gives_several_values_is_named_once():
+    gives, other, takes = (Statement("net.py", n, f"y{n}", "") for n in (1, 2, 3))
+    values = np.zeros(1), np.ones(1)
+    blamed = Blame(takes, None, *values, 1.0, (gives, gives, gives, other))
+    assert statement._title(blamed).endswith(", or what it takes from net.py:1, net.py:2")

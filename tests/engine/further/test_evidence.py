@@ -49,3 +49,12 @@ def test_gradients_alone_are_no_evidence_at_ties(at_bound):
 
 def test_outputs_are_evidence_at_ties(at_bound):
     assert judged("gated", "gated_at", at_bound, at_ties=True).red
+
+
+def test_where_rounding_decides_what_the_reference_itself_gives_there_is_no_evidence():
+    found = judged("chosen", "chosen", normal(6, 8, scale=1e3))
+    assert (found.outcome, found.reason) == (None, evidence.ILL_POSED)
+
+
+def test_what_the_reference_gives_rightly_is_evidence_beside_what_it_does_not():
+    assert judged("chosen", "chosen_of_half", normal(6, 8, scale=1e3)).red

@@ -174,3 +174,10 @@ class Flipped(nn.Module):
     def forward(self, x):
         one, two = torch.split(self.far(x), [2, 3], -1)
         return torch.cat([two, one], -1)
+
+
+class Beside(Decoded):
+    """Beside it, something that has nothing to do with it."""
+
+    def forward(self, x):
+        return super().forward(x), torch.tanh(x)

@@ -94,3 +94,52 @@ def absolute(x):
 def absolute_by_maximum(x):
     """The same values; at the bound itself half of the gradient."""
     return mint.maximum(x, mint.ones_like(x) * 0.5)
+
+
+def chosen(x):
+    _, top = mint.topk(mint.nn.functional.softmax(x, -1), 2, -1)
+    return mint.abs(x).sum(-1) * 10.0 + mint.gather(x, 1, top).sum(-1), x.sum(-1)
+
+
+def chosen_of_half(x):
+    first, second = chosen(x)
+    return first, second * 0.5
+
+
+def turned(x):
+    batch, rows, columns = x.shape
+    return x.reshape(batch, columns, rows) * 2.0
+
+
+def turned_of_one_size(x):
+    """Right, and at the sizes 5 and 7 alone."""
+    return x.reshape(x.shape[0], 7, 5) * 2.0
+
+
+def turned_of_any_batch(x):
+    """Right at the sizes 5 and 6 alone; of twice as many rows it makes twice as large a batch."""
+    return x.reshape(-1, 6, 5) * 2.0
+
+
+def turned_of_one_batch(x):
+    _, rows, columns = x.shape
+    return x.reshape(2, columns, rows) * 2.0
+
+
+def turned_of_squares(x):
+    """Wrong: the rows stand for the columns."""
+    batch, rows, _ = x.shape
+    return x.reshape(batch, rows, rows) * 2.0
+
+
+def turned_of_many(x):
+    """Wrong: a batch of one loses its axis."""
+    _, rows, columns = x.shape
+    x = x.squeeze()
+    return x.reshape(x.shape[0], columns, rows) * 2.0
+
+
+def turned_of_rows_alone(x):
+    """Wrong beside a size that is fixed: a batch of one is another one."""
+    factor = 2.0 if x.shape[0] > 1 else 3.0
+    return x.reshape(x.shape[0], 7, 5) * factor

@@ -72,3 +72,14 @@ class Counting(nn.Module):
     def forward(self, x):
         self.first = self.first or x.shape[1]
         return x * (x.shape[1] - self.first + 1.0)
+
+
+def chosen(x):
+    """Far from zero, all probabilities but one underflow, and which is the second is chance."""
+    top = torch.softmax(x, -1).topk(2, -1).indices
+    return x.abs().sum(-1) * 10.0 + x.gather(1, top).sum(-1), x.sum(-1)
+
+
+def turned(x):
+    batch, rows, columns = x.shape
+    return x.reshape(batch, columns, rows) * 2.0

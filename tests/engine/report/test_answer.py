@@ -132,6 +132,19 @@ def test_a_fault_of_mindspore_is_none_of_the_ports():
     assert found.after == ()  # what is mended there is MindSpore
 
 
+def test_a_fault_of_mindspore_beside_a_mistake_is_told_apart():
+    fault = Mistake(words=("MindSpore's ops.pad is wrong",), port="n.py:2  y", of_mindspore=True)
+    own = Mistake(words=("a factor of 2",), port="n.py:1  y = x")
+    odd = outcome(wrong("output.0", 0.1))
+    found = answer([Found(odd, Mistakes([fault, own], "all outputs are right"))])
+    assert found.heading == "The port is wrong in 1 place, and MindSpore in 1:"
+    assert [place[-1] for place in found.places] == [*own.words, *fault.words]
+    assert found.after == (
+        "With the original's value there, and without the fault of MindSpore, all outputs are "
+        "right.",
+    )
+
+
 def test_one_case_of_a_graph_says_what_pynative_mode_gives():
     odd = outcome(wrong("output.0", 0.1), execution="graph")
     assert told(odd).first.startswith("DIFFERENT. ")

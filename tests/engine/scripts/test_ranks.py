@@ -175,7 +175,7 @@ def run(*steps, initial=W):
 
 def result(theirs, ours, *departures):
     verdict = Verdict(list(departures))
-    return Result("a.py", "b.py", 1, 2, theirs, ours, verdict, {})
+    return Result("a.py", "b.py", 1, 2, theirs, ours, verdict, {}, Expectation(theirs))
 
 
 def hint_of(first, theirs, ours, rank=1, others=None):

@@ -17,8 +17,9 @@ from tests.engine.scripts.test_judging import CHANGES, run
 
 def result(change=None, steps=1, culprit=None):
     plain, ours = run(), run(change)
-    verdict = Expectation(plain).judge(ours)
-    return Result("t.py", "m.py", steps, 2, plain, ours, verdict, {}, culprit)
+    expectation = Expectation(plain)
+    verdict = expectation.judge(ours)
+    return Result("t.py", "m.py", steps, 2, plain, ours, verdict, {}, expectation, culprit)
 
 
 def test_a_right_port_is_equal_with_its_largest_error():
