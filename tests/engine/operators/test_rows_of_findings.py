@@ -44,6 +44,7 @@ WITHOUT_ROW = {
     "a data pipeline; tests/pipelines/ compares pictures": (
         "center_crop_odd",
         "native_resize_antialias",
+        "order_repeats_with_each_iterator",
         "pil_transforms_split",
         "png_16_bits",
         "rand_augment_black",
@@ -63,6 +64,7 @@ WITHOUT_ROW = {
         "sparse_keywords_in_graph",
     ),
     "no operator, but how gradients and graphs are made": (
+        "attribute_kept_in_graph",
         "compile_cache",
         "exception_under_grad",
         "grad_keeps_first_phase",
