@@ -218,6 +218,8 @@ class Outcome(Findings):
             names.add(excuses.DECLARED_DIFFERENCE.name)
         elif self.settings and self.settings.declared:
             names.add(excuses.DECLARED_SETTING.name)
+        if self.settings and self.settings.elsewhere:
+            names.add(excuses.PADDED_ELSEWHERE.name)
         if self.case.limits:
             names.add(excuses.LIMIT.name)
         return tuple(each.name for each in excuses.EXCUSES if each.name in names)

@@ -4,7 +4,7 @@ No sample shows every setting. The epsilon of a late LayerNorm, or a weight deca
 rate, may change no tensor by more than rounding, and yet the candidate is another network.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -45,6 +45,8 @@ class Difference(Named):
     kind: PyTorch's class name for the layer.
     why: the declared reason; None where the twin does not declare it.
     write: the arguments of MindSpore that give it the reference's value; "" where none is known.
+    shown: whether any sample shows it: windows that begin at another place, unless the port pads in
+    its own code.
     """
 
     name: str
@@ -55,6 +57,7 @@ class Difference(Named):
     kind: str = ""
     why: str | None = None
     write: str = ""
+    shown: bool = False
 
     @property
     def told(self) -> str:
@@ -105,6 +108,7 @@ class Settings:
     differing: the settings that differ, and that the twin does not declare.
     declared: the settings that differ as the twin declares.
     unread: the settings that could not be read, and so are not compared.
+    elsewhere: paddings that differ, and that the port makes in its own code: the tensors show it.
     """
 
     layers: int
@@ -112,6 +116,13 @@ class Settings:
     differing: tuple[Difference, ...] = ()
     declared: tuple[Difference, ...] = ()
     unread: tuple[Unread, ...] = ()
+    elsewhere: tuple[Difference, ...] = ()
+
+    def shown_right(self, layers: Collection[str]) -> "Settings":
+        """The settings, without the paddings that the port of these layers makes elsewhere."""
+        right = tuple(each for each in self.differing if each.shown and each.layer in layers)
+        wrong = tuple(each for each in self.differing if each not in right)
+        return replace(self, differing=wrong, elsewhere=self.elsewhere + right)
 
     @property
     def wrong(self) -> tuple[Difference | Unread, ...]:

@@ -116,6 +116,10 @@ class Result:
     repeat: Repeat = NOT_REPEATED
     further: Further | None = None
 
+    def __post_init__(self) -> None:
+        """Take what the tensors say of paddings into what was compared before any run."""
+        object.__setattr__(self, "structure", self.structure.judged(self.outcomes))
+
     def __bool__(self) -> bool:
         if not self.outcomes:
             return not self.settings and self.structure.problem is None
@@ -234,11 +238,17 @@ def settings_lines(structure: Structure) -> list[str]:
     if not found.compared:
         return ["settings: none that both sides hold", *unread]
     if not (found.differing or found.declared):
-        return [f"settings: all {compared} are the same", *unread]
-    verb = "differs" if len(found.differing) == 1 else "differ"
-    lines = [f"settings: {len(found.differing)} of {compared} {verb}"]
+        lines = [f"settings: all {compared} are the same"]
+        lines[0] += ", but for" * bool(found.elsewhere)
+    else:
+        verb = "differs" if len(found.differing) == 1 else "differ"
+        lines = [f"settings: {len(found.differing)} of {compared} {verb}"]
     lines += [f"  {shown_setting(each)}" for each in found.differing]
     lines += [f"  {shown_setting(each)}: declared: {each.why}" for each in found.declared]
+    lines += [
+        f"  {shown_setting(each)}: the port pads in its own code, as the tensors show"
+        for each in found.elsewhere
+    ]
     return [*_cut(lines, "setting"), *unread]
 
 

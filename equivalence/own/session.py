@@ -91,6 +91,12 @@ class Structure:
     notes: tuple[str, ...] = ()
     sides: tuple[str, ...] = ()
 
+    def judged(self, outcomes: Sequence[Outcome]) -> "Structure":
+        """The structure, without the paddings that tensors have shown to be made elsewhere."""
+        every = {each for o in outcomes if o.settings for each in o.settings.elsewhere}
+        layers = {each.layer for each in every}
+        return replace(self, settings=self.settings.shown_right(layers)) if layers else self
+
 
 @dataclass(frozen=True)
 class Verdict:

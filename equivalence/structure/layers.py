@@ -10,7 +10,15 @@ import numpy as np
 
 from equivalence.judge.settings import Difference, Settings, Unread
 from equivalence.nesting import Arguments
-from equivalence.structure.settings import ALL, BY_MODE, CONTAINERS, MODE, OWN
+from equivalence.structure.settings import (
+    ALL,
+    BY_MODE,
+    CONTAINERS,
+    MODE,
+    OWN,
+    PADDING,
+    begins_elsewhere,
+)
 from equivalence.structure.weights import renamed
 from equivalence.structure.write import to_write
 from equivalence.words import listed
@@ -230,7 +238,8 @@ def compare_settings(
         for each in differences(one.settings, two.settings):
             if told or each.name != "kind":
                 write = to_write(*two.made_by, each.name, one.settings.get(each.name))
-                found.append(replace(each, layer=path, kind=one.kind, write=write))
+                shown = each.name in PADDING and begins_elsewhere(one.settings, two.settings)
+                found.append(replace(each, layer=path, kind=one.kind, write=write, shown=shown))
     return Settings(layers, compared, tuple(found), unread=tuple(unknown))
 
 

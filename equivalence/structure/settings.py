@@ -327,6 +327,30 @@ def border(config: dict[str, Any]) -> None:
         config["padding_value"] = -math.inf if "MaxPool" in kind else 0.0
 
 
+PADDING = ("padding", "padding_mode", "padding_value")
+"""The settings of a convolution that say how it pads."""
+
+
+def begins_elsewhere(reference: Mapping[str, Any], candidate: Mapping[str, Any]) -> bool:
+    """Whether one of two convolutions alone pads, and its first window begins in the padding.
+
+    Then their outputs are those of other places, whatever the sample, unless the input of the other
+    one is padded already. A padding at the end alone may never be read.
+
+    >>> valid, padded = ({"kind": "Conv1d", "padding": ((n, n),)} for n in (0, 1))
+    >>> begins_elsewhere(padded, valid), begins_elsewhere(padded, padded)
+    (True, False)
+    """
+    sides = [side.get("padding") for side in (reference, candidate)]
+    known = [each for each in sides if isinstance(each, tuple)]
+    if not all(re.fullmatch("Conv[123]d", str(side["kind"])) for side in (reference, candidate)):
+        return False
+    padded = [each for each in known if any(map(any, each))]
+    if len(known) != 2 or len(padded) != 1:
+        return False
+    return all(before > 0 for before, after in padded[0] if before or after)
+
+
 def by_rule(config: Mapping[str, Any]) -> tuple[Sides | str, bool]:
     """TensorFlow's padding rule as (padding, ceil_mode).
 

@@ -78,6 +78,7 @@ def compare_size(
     if candidate.built is not None:
         used = candidate.built.stand_ins.used
         comparison = replace(comparison, stand_ins=tuple(sorted(used)))
+    comparison = replace(comparison, settings=settings.padded_elsewhere(comparison, drawn))
     return pinned.judge(comparison, case)
 
 

@@ -4,13 +4,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from equivalence.declare.twin import TwinCase
+from equivalence.errors import blaming
 from equivalence.host import environment
 from equivalence.judge.precision import UNIT_ROUNDOFF
 from equivalence.judge.settings import Difference, Settings, judge_settings
+from equivalence.judge.tensors import of_gradient, of_handed, of_update
 from equivalence.reach.decision import Decision, Reach
 from equivalence.record import truths
 from equivalence.runs import kept, sides
-from equivalence.runs.comparison import Drawn
+from equivalence.runs.comparison import Comparison, Drawn
 from equivalence.runs.pinned import with_draws
 from equivalence.sides.protocols import CandidateSide, ReferenceSide
 from equivalence.structure import tables
@@ -106,6 +108,36 @@ def _of_reference(case: TwinCase, reference: Reference) -> list[Layer] | None:
         built = sides.build_reference(case)
         reference.layers = sides.reference_layers(case, built, reference.sample)
     return reference.layers
+
+
+def padded_elsewhere(made: Comparison, drawn: Drawn) -> Settings | None:
+    """The settings of a comparison, without the paddings that the port makes in its own code.
+
+    The tensors show where a window begins. So where all of them are right, and the gradient of a
+    convolution's weight is decided, its input is padded before it. A compiled graph that differs
+    is asked in PyNative mode, since its compiler may be to blame.
+    """
+    compared = made.settings
+    layers = {each.layer for each in compared.differing if each.shown} if compared else set()
+    if compared is None or not layers:
+        return compared
+    judgement = made.judgement
+    if not judgement.equal and made.case.execution == "graph":
+        plain = replace(made.case, execution="pynative")
+        with blaming("candidate", made.case.name):
+            trace = made.run(sides.build_candidate(plain))
+        judgement = made.rejudged(trace, drawn).judgement
+    expected = made.reference.expected
+    decided = {
+        each.name.partition(":")[2]
+        for each in judgement.verdicts
+        if any(kind(each.name) for kind in (of_gradient, of_handed, of_update))
+        and each.name not in judgement.undecidable
+        and each.name in expected
+        and expected[each.name].truth.any()
+    }
+    right = {layer for layer in layers if (f"{layer}.weight" if layer else "weight") in decided}
+    return compared.shown_right(right if judgement.equal else ())
 
 
 class Hidden(NamedTuple):
