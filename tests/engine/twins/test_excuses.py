@@ -242,7 +242,7 @@ DOORS = {
         "runs/pinned.py": 1,  # adds verdicts, and takes none away
         "twins/replayed.py": 1,  # adds a verdict that is red
         "own/refused.py": 1,  # adds a verdict that is red
-        "scripts/ranks.py": 1,  # tells a departure by another rank's name
+        "scripts/ranks.py": 1,  # the counts and the worst of all ranks together
         "diagnosis/search.py": 1,  # adds those on random numbers, for a diagnosis
         "diagnosis/stages.py": 1,  # what a diagnosis holds
     },
