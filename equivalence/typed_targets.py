@@ -8,7 +8,6 @@ import os
 import shlex
 
 from equivalence import folders
-from equivalence.declare.declaration import shown
 from equivalence.errors import DeclarationError
 from equivalence.targets import as_target
 from equivalence.words import joined, nearest
@@ -43,12 +42,12 @@ def demand_target(target: str, option: str) -> None:
         return
     file, colon, attribute = target.partition(":")
     if file.endswith(".py") and os.path.isfile(file):
-        raise DeclarationError(f"{option} {shown(target)} names no class or function{_cure(file)}")
+        raise DeclarationError(f"{option} {target!r} names no class or function{_cure(file)}")
     if file.endswith(".py") and folders.SEPARATOR not in file and colon:
         folder, name = os.path.split(file)
         there = os.listdir(folder or ".") if os.path.isdir(folder or ".") else []
         close = nearest(name, [each for each in there if each.endswith(".py")])
-        raise DeclarationError(f"{option} {shown(target)}: there is no file {file}{close}")
+        raise DeclarationError(f"{option} {target!r}: there is no file {file}{close}")
     begins, separator, name = target.rpartition(folders.SEPARATOR)
     path, colon, attribute = (name if begins and separator else target).partition(":")
     if path != path.removesuffix(".py").strip("./").replace("/", ".") or not colon:
@@ -56,11 +55,9 @@ def demand_target(target: str, option: str) -> None:
         folder, likely = folders.split(as_target(whole, attribute or "Net"))
         if folder:
             likely += f" --{option.lower()}-path {shlex.quote(folder)}"
-        raise DeclarationError(f"{option} {shown(target)} is not MODULE:ATTRIBUTE; write {likely}")
+        raise DeclarationError(f"{option} {target!r} is not MODULE:ATTRIBUTE; write {likely}")
     if not attribute:
-        raise DeclarationError(
-            f"{option} {shown(target)} names no class or function; write {target}Net"
-        )
+        raise DeclarationError(f"{option} {target!r} names no class or function; write {target}Net")
 
 
 def _cure(file: str) -> str:

@@ -26,6 +26,13 @@ LAUNCHER = ("MS_ROLE", "OMPI_COMM_WORLD_RANK", "RANK_TABLE_FILE")
 """Variables that the launchers of MindSpore set."""
 
 
+TOLD_TO_CHILDREN = (
+    *("MS_ROLE", "MS_NODE_ID", "MS_WORKER_NUM", "MS_WORKER_IP"),
+    *("MS_SCHED_HOST", "MS_SCHED_PORT"),
+)
+"""Variables that MindSpore sets beside `os.environ` where it joins a group."""
+
+
 def asked_for(error: BaseException) -> bool:
     """Whether a script was ended by a variable that torchrun would have set.
 
@@ -82,7 +89,12 @@ def of_mindspore(communication: Any, note: Callable[[str], None]) -> Iterator[No
         variables = launched()
         store = TCPStore(variables["MASTER_ADDR"], int(variables["MASTER_PORT"]), 1, True)
         limit = datetime.timedelta(minutes=1)
-        return alone(*args, **kwargs, timeout=limit, world_size=1, rank=0, store=store)
+        try:
+            return alone(*args, **kwargs, timeout=limit, world_size=1, rank=0, store=store)
+        finally:  # a child process is none of a launcher's
+            for name in TOLD_TO_CHILDREN:
+                if name not in os.environ:
+                    os.unsetenv(name)
 
     with patched(communication, init=init), patched(management, init=init):
         yield

@@ -5,7 +5,8 @@ the height for the width. One whose code holds the numbers of the size that was 
 `reshape(-1, 6, 7)`, raises at others, or gives another shape. No wrong number in the place of a
 right one comes of that, and at its own size it computes what the original does. So such a size is
 told, and is not red. It is one only if that is so at each of several other sizes, larger and
-smaller, of this axis alone and of all axes of the same size together, which the original takes.
+smaller, of this axis alone and of all axes of the same size together, which the original takes. The
+batch is none: the last one of a data set is smaller, and one example is a batch, too.
 """
 
 from collections.abc import Iterator, Mapping
@@ -49,14 +50,15 @@ class Fixed:
         """
         changed, before = self._changed(variant), len(self._held)
         for i, axis in sorted(changed):
-            if (i, axis) not in self._held and (raised := self._raises(i, axis, case)):
+            if axis and (i, axis) not in self._held and (raised := self._raises(i, axis, case)):
                 size = self._given.shapes[i][axis]
                 alike = {p for p in changed if p[1] == axis and self._size(p) == size}
                 self._held |= alike
-                what = f"a batch of {size}" if axis == 0 else f"a size of {size} in axis {axis}"
                 why = raised.partition(": the candidate raised ")[2].splitlines()[0]
-                told = f"The port takes {what} alone, and the original others: "
-                self.told.append(f"{told}with another one the port raises {why}.")
+                self.told.append(
+                    f"The port takes a size of {size} in axis {axis} alone, and the original "
+                    f"others: with another one the port raises {why}."
+                )
         return len(self._held) > before
 
     def _raises(self, i: int, axis: int, case: TwinCase) -> str:
@@ -82,14 +84,13 @@ class Fixed:
         for other in (2 * size, size + 1, size - 1, size + 2, size // 2):
             for places in reversed(ways) if other > 0 else ():
                 yield self._sized(dict.fromkeys(places, other))
-        if axis:
-            every_axis = {
-                (j, k): s
-                for j, each in enumerate(self._given.shapes)
-                for k, s in enumerate(each)
-                if k and s > shapes.FIXED
-            }
-            yield self._sized({place: 2 * s for place, s in every_axis.items()})
+        every_axis = {
+            (j, k): s
+            for j, each in enumerate(self._given.shapes)
+            for k, s in enumerate(each)
+            if k and s > shapes.FIXED
+        }
+        yield self._sized({place: 2 * s for place, s in every_axis.items()})
 
     def _size(self, place: tuple[int, int]) -> int:
         return self._given.shapes[place[0]][place[1]]

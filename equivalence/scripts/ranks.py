@@ -442,8 +442,9 @@ def _compare_ranks(
                 (runs[0].steps[last].weights.get(name), runs[rank].steps[last].weights.get(name))
                 for runs in (theirs, ours)
             ]
-            if all(one is not None and two is not None for one, two in sides):
-                same = [np.array_equal(one.values, two.values) for one, two in sides]  # type: ignore[union-attr]
+            pairs = [(o, t) for o, t in sides if o is not None and t is not None]
+            if len(pairs) == len(sides):
+                same = [np.array_equal(one.values, two.values) for one, two in pairs]
                 if same == [True, False] and not verdicts[rank].departures:
                     told = "is not the first rank's to the bit, as in the original"
                     name = label(theirs[0], name)

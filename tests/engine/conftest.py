@@ -4,12 +4,16 @@ import functools
 import math
 import os
 import re
+import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).parents[2]
+
+UNSEEDED = 5489
+"""The seed of MindSpore's data where nobody has set one."""
 
 COMMON = {"deadline": None, "database": None, "suppress_health_check": [HealthCheck.too_slow]}
 
@@ -34,6 +38,18 @@ def _given_inputs_alone(monkeypatch):
         return further(session, verdicts, seconds) if seconds == math.inf else (None, None)
 
     monkeypatch.setattr(Session, "further", asked)
+
+
+@pytest.fixture(autouse=True)
+def _modes_as_before():
+    """After a test MindSpore's mode, and the seed of its data, are those of a new process."""
+    yield
+    ms = sys.modules.get("mindspore")
+    if ms is not None and ms.get_context("mode") != ms.PYNATIVE_MODE:
+        ms.set_context(mode=ms.PYNATIVE_MODE)
+    data = sys.modules.get("mindspore.dataset")
+    if data is not None and data.config.get_seed() != UNSEEDED:
+        data.config.set_seed(UNSEEDED)
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """A script of ranks without a launcher is the only rank of one; with one, nothing changes."""
 
 import os
+import subprocess
 import types
 
 import mindspore as ms
@@ -66,3 +67,5 @@ def test_a_group_of_mindspore_is_one_of_a_single_rank():
         (reduced,) = nn.DistributedGradReducer([weight])((ms.Tensor([1.0, 2.0, 3.0]),))
     assert reduced.asnumpy().tolist() == [1.0, 2.0, 3.0]
     assert noted == [alone.ALONE] * 2
+    told = subprocess.run(["env"], capture_output=True, text=True, check=True).stdout
+    assert "MS_ROLE" not in told  # a child is no rank
