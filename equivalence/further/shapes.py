@@ -35,23 +35,34 @@ NUMBER = re.compile(r"(?<![\w.])\d{1,4}(?![\w.])")
 def together(shapes: Sequence[tuple[int, ...]]) -> Iterator[list[Places]]:
     """For each size, which places may change with it: each list has the ways to try, in order.
 
-    The sizes of the first axis come first; small ones of other axes are left out.
+    The sizes of the first axis come first; small ones of other axes are left out. A vector that no
+    other input has in front, such as the lengths of sequences whose batch is the second axis,
+    changes with that axis alone: PyTorch leaves out samples whose length is missing.
 
     >>> [len(ways) for ways in together([(2, 7), (2, 7, 8, 3)])]
     [2, 2, 1]
+    >>> [sorted(places) for ways in [*together([(7, 3, 6), (3,)])][1:2] for places in ways]
+    [[(0, 1), (1, 0)]]
     """
+    front = {shape[0] for shape in shapes if len(shape) > 1}
+    behind = {size for shape in shapes if len(shape) > 1 for size in shape[1:]}
+    vectors = {shape[0] for shape in shapes if len(shape) == 1} & behind - front
     every = [
         (i, axis)
         for i, shape in enumerate(shapes)
         for axis, size in enumerate(shape)
-        if size and (axis == 0 or size > FIXED)
+        if size and (axis == 0 or size > FIXED or size in vectors)
     ]
     seen: set[Places] = set()
     for i, axis in sorted(every, key=lambda place: place[1]):
         size = shapes[i][axis]
         equal = frozenset((j, k) for j, k in every if shapes[j][k] == size)
         same_axis = frozenset(place for place in equal if place[1] == axis)
-        if same_axis not in seen:
+        if size in vectors:
+            if equal not in seen:
+                seen.add(equal)
+                yield [equal]
+        elif same_axis not in seen:
             seen.add(same_axis)
             yield list(dict.fromkeys((same_axis, equal, frozenset([(i, axis)]))))
 

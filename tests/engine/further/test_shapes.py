@@ -32,3 +32,10 @@ def test_a_size_in_words():
 
     assert shapes.told(Of, frozenset([(0, 0), (1, 0)]), 1) == "a batch of 1"
     assert shapes.told(Of, frozenset([(0, 1)]), 6) == "a size of 6 for 7 in axis 1"
+
+
+def test_lengths_of_sequences_change_with_the_axis_of_their_batch():
+    (_, both, _) = shapes.together([(7, 3, 6), (3,)])
+    assert both == [frozenset({(0, 1), (1, 0)})]
+    ways = list(shapes.together([(3, 7, 6), (3,)]))  # the batch comes first
+    assert ways[0][0] == frozenset({(0, 0), (1, 0)})
