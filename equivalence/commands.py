@@ -21,7 +21,7 @@ WIDTH = 78
 RUNS = "names of weights: runs of segments, as in a twin's rename"
 CONSTANT = "a buffer that the candidate keeps in no weight"
 TARGET = "MODULE:ATTRIBUTE"
-BUILDS = f"{TARGET} that builds it"
+BUILDS = f"{TARGET}, or FILE.py:ATTRIBUTE, that builds it"
 
 
 EXAMPLES = {
