@@ -69,7 +69,7 @@ class Attributes:
             if values.dtype.kind in "iu" and name in self._before:
                 before = self._before[name][1]
                 if before is not None and before.shape == values.shape:
-                    trace[name + PER_CALL] = values - before.astype(values.dtype)
+                    trace[name + PER_CALL] = np.asarray(values - before.astype(values.dtype))
         self._before = {}
         return trace
 

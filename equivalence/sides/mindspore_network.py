@@ -536,7 +536,7 @@ class MindSporeNetwork:
             if not np.array_equal(values, comparable(made)):
                 found[name] = values
                 if values.dtype.kind in "iu":
-                    found[name + PER_CALL] = values - comparable(made)
+                    found[name + PER_CALL] = np.asarray(values - comparable(made))
         return {tensors.attribute(partners.place(name)): values for name, values in found.items()}
 
     def _unknown(self, arguments: list[ms.Tensor]) -> list[ms.Tensor]:

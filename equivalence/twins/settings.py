@@ -103,10 +103,12 @@ def _judge(
 
 
 def _of_reference(case: TwinCase, reference: Reference) -> list[Layer] | None:
-    """The layers of the reference; None where only its record is there."""
+    """The layers of the reference, with its tables; None where only its record is there."""
     if reference.layers is None and environment.installed("torch") and not truths.required():
         built = sides.build_reference(case)
         reference.layers = sides.reference_layers(case, built, reference.sample)
+        tables = None if case.twin.by_layer else built.tables()
+        reference.tables = tables and tables.without(reference.written)
     return reference.layers
 
 
