@@ -60,6 +60,7 @@ def test_what_a_run_adds_to_a_whole_number_is_told_beside_it():
     seen = attributes({"": layer})
     layer.calls = 5
     assert seen.end() == {"calls": 5, "calls" + PER_CALL: 2}
+    assert all(isinstance(each, np.ndarray) for each in seen.end().values())  # as a record needs
 
 
 def test_what_an_earlier_run_has_written_stays_known():

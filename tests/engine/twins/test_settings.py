@@ -22,7 +22,9 @@ from equivalence.runs import kept
 from equivalence.structure import mindspore_settings, mindspore_steps, torch_steps
 from equivalence.structure.layers import Layer, compare_settings
 from equivalence.twins import check as module
+from equivalence.twins import settings
 from tests.defects.twins import HIDDEN
+from tests.engine.parts.small import case as small_case
 
 TWINS = {twin.name: twin for twin in HIDDEN}
 
@@ -391,3 +393,20 @@ def test_kinds_are_compared_among_equally_many_siblings_alone():
     ours = [layer("", "Sequential"), layer("0", "ReLU6"), layer("1", "MaxPool2d")]
     assert [each.path for each in compare_settings(theirs, ours, {}).differing] == ["0.kind"]
     assert compare_settings(theirs, [*ours, layer("2", "ReLU")], {}).differing == ()
+
+
+class Tabled(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = torch.arange(8.0)
+
+    def forward(self, x):
+        return x * self.table[:4]
+
+
+def test_a_reference_from_a_record_has_its_tables_where_torch_is_there():
+    one = small_case(f"{__name__}:Tabled", "mindspore.nn:ReLU", normal(2, 4))
+    known = kept.reference(one, 0)
+    recorded = replace(known, layers=None, tables=None)
+    settings._of_reference(one, recorded)
+    assert [*known.tables.values] == [*recorded.tables.values] == ["table"]
