@@ -261,10 +261,8 @@ class DryRecorder(Recorder):
     ) -> None:
         """An optimiser is about to update."""
         self._go_on()
-        if not any(each is optimizer for each in self._optimizers):
-            self._optimizers.append(optimizer)
         beat = self.beat
-        beat.optimizer = next(n for n, o in enumerate(self._optimizers) if o is optimizer)
+        beat.optimizer = self._number_of(optimizer)
         self._named_of = self._named_of or self._names()
         beat.keep(settings(self._named_of))
         self._note_line("update")

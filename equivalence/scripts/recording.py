@@ -289,6 +289,12 @@ class Recorder:
                     replace(values, values=old.values + values.values) if old else values
                 )
 
+    def _number_of(self, optimizer: Any) -> int:
+        """The number of an optimiser among those that have updated."""
+        if not any(each is optimizer for each in self._optimizers):
+            self._optimizers.append(optimizer)
+        return next(n for n, o in enumerate(self._optimizers) if o is optimizer)
+
     def update(
         self,
         optimizer: Any,
@@ -299,12 +305,10 @@ class Recorder:
         self.settle()
         if len(self.run.steps) >= self.steps:
             raise StoppedError
-        if not any(each is optimizer for each in self._optimizers):
-            self._optimizers.append(optimizer)
         step = self.step
         step.number = len(self.run.steps) + 1
         step.kind = f"{type(optimizer).__module__}.{type(optimizer).__name__}"
-        step.optimizer = next(n for n, o in enumerate(self._optimizers) if o is optimizer)
+        step.optimizer = self._number_of(optimizer)
         step.lines["update"] = places.here()
         step.lines["optimizer"] = places.made(optimizer)
         step.reached = self._named(arrays)
