@@ -8,7 +8,7 @@ SEEDS ?=
 SEED ?= 0
 CANDIDATE ?= reports/candidate
 SHARD ?=
-# For `make installed`, which needs no .venv: a Python to test with, and newest or oldest.
+# For `make installed`, which needs no .venv: a Python to test with, and newest, oldest or a release.
 PYTHON ?= python3
 PACKAGES ?= newest
 ARGS ?=
@@ -123,7 +123,7 @@ bench: install ## the step time of both sides on DEVICE; what the suite costs be
 	$(BIN)/python benchmarks/judge.py
 	$(BIN)/python benchmarks/convert.py
 
-installed: ## what users have: the wheel beside the PACKAGES=newest|oldest that it allows, with PYTHON
+installed: ## what users have: the wheel beside the PACKAGES=newest|oldest|torch==2.9.1 that it allows, with PYTHON
 	$(PYTHON) benchmarks/installed.py $(PACKAGES) $(ARGS)
 
 docs: install ## the site of docs/, in reports/site; a link that leads nowhere is an error

@@ -1,12 +1,12 @@
 """What users have: the built wheel, beside the newest or the oldest packages that it allows.
 
-    python benchmarks/installed.py newest|oldest [--folder FOLDER]
+    python benchmarks/installed.py newest|oldest|PACKAGE==RELEASE [--folder FOLDER]
 
 The wheel is installed into an empty environment of the Python that runs this. The steps of STEPS
 run in a folder outside the clone, with a project, networks and checkpoints of its own. Each step
 must end with its exit code and say its words: a right port is equal, and a wrong one is red. The
-oldest packages are the lower bounds of pyproject.toml. What is printed is kept in `reports/`, too.
-Exit code 1: a step went wrong.
+oldest packages are the lower bounds of pyproject.toml; `torch==2.9.1` stands for the newest ones
+but for that. What is printed is kept in `reports/`, too. Exit code 1: a step went wrong.
 """
 
 import argparse
@@ -70,6 +70,8 @@ def _compare(reference: str, candidate: str, *more: str) -> tuple[str, ...]:
 SMALL = ("--input", "normal(4, 3, 8, 8)")
 TORCHVISION = ("--input", "normal(2, 3, 64, 64)")
 EVALUATED = (*SMALL, "--phase", "eval")
+TRAINED = ("equivalence", "train", "train_torch.py", "train_mindspore.py")
+EVALUATE = ("equivalence", "evaluate", "net_torch:Net", "net_mindspore:Net")
 
 STEPS = (
     Step("versions", ("python", "-m", "pip", "list"), ("mindspore-torch-equivalence",)),
@@ -126,6 +128,38 @@ STEPS = (
         ("torch.nn.Conv2d", "torch.nn.BatchNorm2d"),
         code=1,
     ),
+    Step(
+        "a training script",
+        (*TRAINED, "--steps", "6"),
+        ("EQUAL. train_mindspore.py trains as train_torch.py does in 6 steps",),
+    ),
+    Step(
+        "a training script whose rates are late",
+        (*TRAINED, "--steps", "3", "--mindspore-args=--late"),
+        ("in step 2", "schedule: lr is", "fits: the learning rate one step late"),
+        code=1,
+    ),
+    Step(
+        "a data pipeline",
+        ("equivalence", "data", "data_torch:loader", "data_mindspore:loader"),
+        ("EQUAL.",),
+    ),
+    Step(
+        "a data pipeline with the means of BGR",
+        ("equivalence", "data", "data_torch:loader", "data_mindspore:wrong"),
+        ("DIFFERENT.", "Normalize: by mean 0.3 0.4 0.5"),
+        code=1,
+    ),
+    Step(
+        "metrics over a data set",
+        (*EVALUATE, "--weights", "net.pth", "--data", "data_torch:loader"),
+        ("EQUAL.", "top-1"),
+    ),
+    Step(
+        "step times",
+        ("equivalence", "time", "net_torch:Net", "net_mindspore:Net", *SMALL),
+        ("| MindSpore graph ", "conv1 (Conv2d)"),
+    ),
     Step("findings", ("equivalence", "findings", "show", "sort_nan"), ("A NaN breaks sort",)),
     Step(
         "what needs the clone",
@@ -171,12 +205,14 @@ def oldest(wheel: Path) -> list[str]:
 def install(folder: Path, packages: str) -> None:
     """Make the environment in a folder, with the wheel and what it asks for.
 
+    packages: "newest", "oldest", or the release of one, such as "torch==2.9.1".
     Raises SystemExit, with what pip says, where there is no such set of packages.
     """
     built = Path(tempfile.mkdtemp(dir=folder))
     wheel = build(built)
     constraints = built / "constraints.txt"
-    constraints.write_text("\n".join(oldest(wheel) if packages == "oldest" else ()) + "\n")
+    allowed = {"oldest": oldest(wheel), "newest": []}.get(packages, [packages])
+    constraints.write_text("\n".join(allowed) + "\n")
     venv.create(folder / "environment", with_pip=True)
     pip = [folder / "environment/bin/python", "-m", "pip", "install", "--upgrade"]
     limits = ["--constraint", constraints, "--upgrade-strategy", "eager"]
@@ -217,10 +253,18 @@ def run(step: Step, programs: Path, folder: Path, tell: Callable[[str], None]) -
     return wrong
 
 
+def _packages(text: str) -> str:
+    if text in ("newest", "oldest") or re.fullmatch(r"[\w-]+==\d[\w.+]*", text):
+        return text
+    raise argparse.ArgumentTypeError(
+        f"{text} is neither newest nor oldest, nor a release such as torch==2.9.1"
+    )
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Install and take every step; returns 1 where one goes wrong."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("packages", choices=("newest", "oldest"))
+    parser.add_argument("packages", type=_packages, metavar="newest|oldest|PACKAGE==RELEASE")
     parser.add_argument("--folder", type=Path, help="keep the environment there")
     options = parser.parse_args(arguments)
     version = sys.version.split()[0]

@@ -27,6 +27,13 @@ the last backward pass. clipping: what the optimiser gets. schedule: its rate. s
 it holds. update: weights and buffers after it. averages: what else the script keeps of the weights.
 """
 
+INDEPENDENT = ("schedule", "settings")
+"""The stages in which a difference follows from none before it."""
+
+EVALUATED = "is in evaluation mode, and in training mode in the original"
+TRAINED = "is in training mode, and in evaluation mode in the original"
+"""What is told of a network that is called in the other mode."""
+
 DRAWN = "drawn"
 """Stands for the stage `data` of what the reference's script draws at random."""
 
@@ -229,8 +236,7 @@ class Expectation:
                 yield Departure(number, "forward", network.name, told, two_line, one_line)
             for one, two in zip(*sides, strict=False):
                 if one.training != two.training:
-                    modes = ["training" if c.training else "evaluation" for c in (two, one)]
-                    told = f"is in {modes[0]} mode, and in {modes[1]} mode in the original"
+                    told = EVALUATED if one.training else TRAINED
                     yield Departure(number, "forward", network.name, told, two.line, one.line)
         if ours.losses and len(ours.losses) != len(theirs.losses):
             told = f"is {len(ours.losses)}, and {len(theirs.losses)} in the original"

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from equivalence.scripts.judging import Departure
+from equivalence.scripts.judging import EVALUATED, Departure
 from equivalence.scripts.steps import Step, is_reached
 
 
@@ -73,6 +73,8 @@ KEPT = (
     "ops.assign(weight, values) (equivalence findings show optimizer_weight_set_data)"
 )
 
+STILL = "a Cell is made in evaluation mode, a Module in training mode: call net.set_train() first"
+
 
 def _is_kept(departure: Departure, step: Step, before: Step) -> bool:
     """Whether the weight of a departure has not moved, though a gradient reaches it."""
@@ -97,6 +99,8 @@ def known(departure: Departure, steps: Sequence[Step], before: Sequence[Step] = 
     undecayed = 0.0 in step.settings.get("weight_decay", {}).values()
     if departure.name == "weight_decay" and step.kind.startswith("mindspore.nn.") and undecayed:
         return GAMMA
+    if departure.told == EVALUATED:
+        return STILL
     if departure.stage not in ("update", "settings") or not library:
         return ""
     if departure.stage == "update" and any(_is_kept(departure, step, each) for each in before):

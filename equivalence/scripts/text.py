@@ -8,7 +8,7 @@ from typing import Any
 from equivalence.judge.precision import BUDGET
 from equivalence.loaders import epochs
 from equivalence.scripts.compare import Result
-from equivalence.scripts.judging import STAGES, Departure
+from equivalence.scripts.judging import INDEPENDENT, STAGES, Departure
 from equivalence.scripts.known import known
 from equivalence.scripts.looks import Fits
 from equivalence.scripts.steps import Step
@@ -34,11 +34,15 @@ def _verdict(result: Result) -> Iterator[str]:
         yield f"    first in {result.culprit.told}{coarser}"
         placed = replace(first, line=result.culprit.line, of_reference=result.culprit.of_reference)
     yield from _places(placed)
-    if hint := known(placed, *_step_and_before(result, first.step)):
-        yield f"    {hint}"
+    yield from _hint(placed, result)
     yield from _precision(result)
     yield from _fits(result.fits)
-    yield from _others(first, verdict.departures)
+    yield from _others(first, result)
+
+
+def _hint(departure: Departure, result: Result) -> Iterator[str]:
+    if hint := known(departure, *_step_and_before(result, departure.step)):
+        yield f"    {hint}"
 
 
 def _step_and_before(result: Result, number: int) -> tuple[list[Step], list[Step]]:
@@ -131,8 +135,9 @@ def _places(departure: Departure) -> Iterator[str]:
             yield f"    {side}: {line}"
 
 
-def _others(first: Departure, departures: list[Departure]) -> Iterator[str]:
+def _others(first: Departure, result: Result) -> Iterator[str]:
     """What else differs in the step, by stage, and in how many later steps."""
+    departures = result.verdict.departures
     in_step = [each for each in departures if each.step == first.step and each is not first]
     for stage in STAGES:
         found = [each for each in in_step if each.stage == stage]
@@ -140,29 +145,32 @@ def _others(first: Departure, departures: list[Departure]) -> Iterator[str]:
             yield f"  also {stage}: {told(found[0])}" + (
                 f" and {len(found) - 1} more" if len(found) > 1 else ""
             )
+            if stage in INDEPENDENT:
+                yield from _hint(found[0], result)
     if all(each.name.startswith(("input", "target")) for each in departures):
         yield "  with the original's batches all else agrees"
     later = sorted({each.step for each in departures} - {first.step})
     if later:
         differ = "differs" if len(later) == 1 else "differ"
         yield f"  {counted(len(later), 'later step')} {differ}, too"
-    before = [
-        each
-        for each in departures
-        if each.stage in ("schedule", "settings") and each.step != first.step
-    ]
+    before = [each for each in departures if each.stage in INDEPENDENT and each.step != first.step]
     listed_already = {(e.stage, e.name) for e in in_step} | {(first.stage, first.name)}
     for each in before:
         if (each.stage, each.name) not in listed_already:
             listed_already.add((each.stage, each.name))
             yield f"  in step {each.step}, {each.stage}: {told(each)}"
             yield from _places(each)
+            yield from _hint(each, result)
 
 
 def _settings(result: Result) -> Iterator[str]:
+    where: dict[str, list[str]] = {}
     for name, settings in result.settings.items():
         for each in settings.wrong:
-            yield f"  layer {each.layer or name} ({each.kind}): {getattr(each, 'told', each)}"
+            what = f"({each.kind}): {getattr(each, 'told', each)}"
+            where.setdefault(what, []).append(each.layer or name)
+    for what, layers in where.items():
+        yield f"  {'layer' if len(layers) == 1 else 'layers'} {listed(layers)} {what}"
     compared = sum(each.compared for each in result.settings.values())
     differing = sum(len(each.wrong) for each in result.settings.values())
     yield f"settings of layers: {differing} of {compared} differ"

@@ -14,6 +14,7 @@ from equivalence.structure.settings import (
     ALL,
     BY_MODE,
     CONTAINERS,
+    FREE,
     MODE,
     OWN,
     PADDING,
@@ -238,6 +239,8 @@ def compare_settings(
         for each in differences(one.settings, two.settings):
             if told or each.name != "kind":
                 write = to_write(*two.made_by, each.name, one.settings.get(each.name))
+                if each.where and one.settings.get(MODE) == FREE:
+                    write = ""  # its mode is to be set, which no argument does
                 shown = each.name in PADDING and begins_elsewhere(one.settings, two.settings)
                 found.append(replace(each, layer=path, kind=one.kind, write=write, shown=shown))
     return Settings(layers, compared, tuple(found), unread=tuple(unknown))

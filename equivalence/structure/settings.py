@@ -36,7 +36,10 @@ BY_MODE = ("batch_statistics", "drops")
 """Settings that say what a layer does in training mode: whether it takes the statistics of a batch,
 and whether it drops anything."""
 
-_IN_TRAINING = "in training", "the network's"
+FREE = "the network's"
+"""The mode of a layer that its owner holds in none."""
+
+_IN_TRAINING = "in training", FREE
 _BY_MODES = {
     (True, False): _IN_TRAINING,
     (False, False): ("never", "always evaluation"),

@@ -1,6 +1,7 @@
 """What users have: the steps can go wrong, and the oldest packages are the bounds of the wheel."""
 
 import re
+import subprocess
 import sys
 import zipfile
 from pathlib import Path
@@ -96,3 +97,29 @@ def test_a_right_port_is_equal_and_a_wrong_one_red():
     assert {step.code for step in compared} == {0, 1}
     assert all("equal in" in s.words[-1] for s in compared if s.code == 0)
     assert all("different in" in s.words[-1] for s in compared if s.code == 1)
+
+
+@pytest.mark.parametrize("packages", ["latest", "torch>=2.9", "torch=2.9", "torch==2.9 numpy==1"])
+def test_what_is_no_release_is_refused(packages, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        installed.main([packages])
+    told = f"{packages} is neither newest nor oldest, nor a release such as torch==2.9.1"
+    assert told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("packages", "constraints"),
+    [("newest", "\n"), ("oldest", "torch==2.6\n"), ("torch==2.9.1", "torch==2.9.1\n")],
+)
+def test_a_release_is_a_constraint(wheel, tmp_path, monkeypatch, packages, constraints):
+    got = []
+
+    def run(command, **_):
+        got.append(Path(command[command.index("--constraint") + 1]).read_text())
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr(installed, "build", lambda _: wheel('torch>=2.6; extra == "reference"'))
+    monkeypatch.setattr(installed.venv, "create", lambda *_, **__: None)
+    monkeypatch.setattr(installed.subprocess, "run", run)
+    installed.install(tmp_path, packages)
+    assert got == [constraints]

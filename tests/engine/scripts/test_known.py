@@ -1,11 +1,12 @@
 """What is known of optimisers is told where it applies, and each is a finding."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from equivalence.scripts.judging import Departure
+from equivalence.scripts.judging import EVALUATED, TRAINED, Departure
 from equivalence.scripts.known import KNOWN, known
 from equivalence.scripts.steps import Step, Stored
 
@@ -44,6 +45,12 @@ def test_a_decay_that_leaves_out_norms_is_told():
         kind="mindspore.experimental.optim.adamw.AdamW", settings={"weight_decay": {"w": 0.0}}
     )
     assert known(departure, [step]) == ""
+
+
+def test_a_network_that_is_never_set_to_train_is_told():
+    departure = Departure(1, "forward", "Net", EVALUATED)
+    assert "call net.set_train() first" in known(departure, [Step()])
+    assert known(replace(departure, told=TRAINED), [Step()]) == ""
 
 
 def test_a_weight_that_stays_though_a_gradient_reaches_it_is_told():

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from equivalence.judge.settings import Difference, Settings
 from equivalence.scripts.compare import Result
 from equivalence.scripts.judging import Expectation
 from equivalence.scripts.layers import Culprit
@@ -57,6 +58,33 @@ def test_data_alone_is_told_to_be_all_and_with_more_it_is_not():
 def test_the_layer_has_its_own_lines():
     told = lines(result(CHANGES["forward"], culprit=Culprit("fc (Linear)", "m.py:7", "t.py:8")))
     assert told[2:5] == ["    first in fc (Linear)", "    port: m.py:7", "    original: t.py:8"]
+
+
+def test_layers_that_differ_alike_are_told_once():
+    differing = [Difference("eps", "1e-05", "1e-07", layer=f"bn{each}", kind="B") for each in "123"]
+    differing[2] = replace(differing[2], candidate="1e-06")
+    told = lines(replace(result(), settings={"Net": Settings(3, 9, tuple(differing))}))
+    assert told[1:4] == [
+        "  layers bn1, bn2 (B): eps is 1e-07 in the port and 1e-05 in the original",
+        "  layer bn3 (B): eps is 1e-06 in the port and 1e-05 in the original",
+        "settings of layers: 3 of 9 differ",
+    ]
+
+
+def test_what_is_known_of_a_setting_is_told_beside_another_departure():
+    def both(step):
+        CHANGES["forward"](step)
+        step.kind = "mindspore.nn.optim.sgd.SGD"
+        step.settings["weight_decay"] = {"0:fc.weight": 0.0}
+
+    plain, ours = run(), run(both)
+    plain.steps[0].settings["weight_decay"] = {"0:fc.weight": 0.1}
+    verdict = Expectation(plain).judge(ours)
+    told = lines(replace(result(), theirs=plain, ours=ours, verdict=verdict))
+    where = next(
+        i for i, line in enumerate(told) if line.startswith("  also settings: weight_decay")
+    )
+    assert "leaves gamma and beta out of its decay" in told[where + 1]
 
 
 def test_what_is_not_seen_and_a_script_that_ends_early_are_told():
