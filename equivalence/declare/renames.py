@@ -6,6 +6,7 @@ front of them gives the weight these axes first.
 """
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 
 JOIN = " + "
@@ -71,6 +72,15 @@ def _numbers(text: str | None) -> tuple[int, ...] | None:
 def is_plain(old: str, new: str) -> bool:
     """Whether a rename only renames: it rearranges no elements."""
     return re.fullmatch(NAME, old) is not None and terms(new) == (Term(new),)
+
+
+def matches(rename: str, names: Collection[str]) -> bool:
+    """Whether each run of parts that a rename joins occurs in one of the names.
+
+    >>> matches("q + k", ["attention.q", "attention.k"]), matches("q + v", ["attention.q"])
+    (True, False)
+    """
+    return all(any(has_run(name, run) for name in names) for run in rename.split(JOIN))
 
 
 def has_run(name: str, run: str) -> bool:

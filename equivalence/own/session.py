@@ -296,16 +296,13 @@ class Session:
         twin = self.twin
         if twin.pair != "name":
             return None
-        proposal = order.propose(theirs, ours, twin.rename, twin.constants)
-        rename = {**twin.rename, **proposal.rename}
-        constants = (*twin.constants, *proposal.constants)
-        if weights.pair_found(theirs, ours, rename, constants)[1]:
+        whole = order.completed(theirs, ours, twin.rename, twin.constants)
+        if whole is None:
             return None
         said = (
             'weights do not pair up by name, but all do by order and shape: write pair="order", or '
             "these fields, which pair them by name:"
         )
-        whole = order.Proposal(rename, constants)
         return WeightError("\n".join([said, *whole.lines()[1:]]))
 
     def verdicts(self) -> Iterator[Verdict]:

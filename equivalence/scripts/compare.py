@@ -9,6 +9,7 @@ from typing import Any
 
 from equivalence.curves import changed_runs
 from equivalence.curves.changed_runs import Changed
+from equivalence.declare.renames import matches
 from equivalence.errors import WeightError
 from equivalence.host.isolation import isolated
 from equivalence.judge.settings import Settings
@@ -21,6 +22,7 @@ from equivalence.scripts.running import Training
 from equivalence.scripts.single import LEAST, Kept
 from equivalence.scripts.steps import Network, Run, demand_steps
 from equivalence.structure.layers import compare_settings
+from equivalence.structure.order import completed
 from equivalence.structure.slots import Slot
 from equivalence.structure.weights import Partners, pair, pair_found
 from equivalence.truth.compute import MORE_RUNS
@@ -116,6 +118,7 @@ def trainings(
         begun = time.monotonic()
         ours = run_candidate(len(theirs.steps))
         demand_steps(ours, "candidate", candidate.name)
+        demand_renames(ours, rename)
         for count in (NOISY_RUNS, MORE_RUNS):
             for number in range(expectation.runs, count):
                 tell(f"the reference with noise, {number + 1} of {count}")
@@ -203,7 +206,11 @@ class Pairing:
 
     def _pairs(self, number: int, slots: Mapping[str, Slot]) -> tuple[Partners, bool]:
         theirs = self.theirs.networks[number].slots
-        return pair_found(theirs, slots, self.rename, self.constants)
+        return pair_found(theirs, slots, self._renames(slots), self.constants)
+
+    def _renames(self, slots: Mapping[str, Slot]) -> dict[str, str]:
+        """The renames that are of a network; the others are of another one of the script."""
+        return {old: new for old, new in self.rename.items() if matches(old, slots)}
 
     def __call__(self, network: Network, number: int) -> tuple[int, Partners]:
         """The number of the reference's network, and the pairs of weights."""
@@ -221,17 +228,26 @@ class Pairing:
             )
         other = number if number in free else free[0]
         self.taken.add(other)
-        with _told(networks[other].name, network.name):
-            return other, pair(networks[other].slots, network.slots, self.rename, self.constants)
+        both, rename = (networks[other].slots, network.slots), self._renames(network.slots)
+        names = f"the weights of {networks[other].name} and {network.name}"
+        if by_order := completed(*both, rename, self.constants):
+            options = [f"--rename {old}={new}" for old, new in by_order.rename.items()]
+            options += [f"--constant {name}" for name in by_order.constants]
+            raise WeightError(
+                f"{names} do not pair up by name, but all do by order and shape; if these belong "
+                f"together, write {' '.join(options)}"
+            )
+        try:
+            return other, pair(*both, rename, self.constants)
+        except WeightError as error:
+            raise WeightError(
+                f"{names}: {error}; --rename MINDSPORE=PYTORCH says what belongs together"
+            ) from None
 
 
-@contextlib.contextmanager
-def _told(theirs: str, ours: str) -> Iterator[None]:
-    """A context in which an error of weights names the networks."""
-    try:
-        yield
-    except WeightError as error:
-        raise WeightError(
-            f"the weights of {theirs} and {ours}: {error}; --rename MINDSPORE=PYTORCH says what "
-            "belongs together"
-        ) from None
+def demand_renames(candidate: Run, rename: Mapping[str, str]) -> None:
+    """Raise WeightError where a rename is of no network of the candidate's run."""
+    names = [name for network in candidate.networks for name in network.slots]
+    for old in rename:
+        if not matches(old, names):
+            raise WeightError(f"--rename {old}={rename[old]}: no weight of the candidate has {old}")

@@ -111,6 +111,19 @@ def propose(
     return Proposal(proposed, tuple(dict.fromkeys(_run(name, candidate, own) for name in own)))
 
 
+def completed(
+    reference: Mapping[str, Slot],
+    candidate: Mapping[str, Slot],
+    rename: Mapping[str, str],
+    constants: Sequence[str] = (),
+) -> Proposal | None:
+    """What pairs all weights by name, with what is declared; None where nothing does."""
+    found = propose(reference, candidate, rename, constants)
+    whole = Proposal({**rename, **found.rename}, (*constants, *found.constants))
+    complaint = pair_found(reference, candidate, *whole)[1]
+    return None if complaint else whole
+
+
 def _run(name: str, names: Iterable[str], own: Sequence[str]) -> str:
     """The shortest end of a name that no other name has but those in `own`."""
     parts, others = name.split("."), [other for other in names if other not in own]

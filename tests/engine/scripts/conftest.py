@@ -32,7 +32,7 @@ def _inside(module, folder):
 def compared(folder):
     """Compares a pair, whose port may be edited: (old, new); returns the result."""
 
-    def run(pair, *edits, steps=STEPS, reference=(), **options):
+    def run(pair, *edits, steps=STEPS, reference=(), rename=None, **options):
         for side, changes in (("torch", reference), ("mindspore", edits)):
             text = (PAIRS / f"{pair}_{side}.py").read_text()
             for old, new in changes:
@@ -41,6 +41,6 @@ def compared(folder):
             (folder / f"{pair}_{side}.py").write_text(text)
         sides = zip(("reference", "candidate"), names(pair), strict=True)
         both = [Training(role, name, steps=steps) for role, name in sides]
-        return trainings(*both, steps, {}, **options)
+        return trainings(*both, steps, rename or {}, **options)
 
     return run

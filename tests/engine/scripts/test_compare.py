@@ -68,8 +68,20 @@ def test_an_average_that_is_not_updated_is_red(compared):
 
 def test_weights_that_do_not_pair_up_are_an_error_with_the_cure(compared):
     edits = ("self.fc = nn.Dense", "self.head = nn.Dense"), ("self.fc(", "self.head(")
-    with pytest.raises(WeightError, match="--rename MINDSPORE=PYTORCH"):
+    with pytest.raises(WeightError, match=r"by order and shape; .* write --rename head=fc$"):
         compared("plain", *edits)
+    wider = (*edits, ("nn.Dense(4 * 9, 5)", "nn.Dense(4 * 9, 6)"))
+    with pytest.raises(WeightError, match="--rename MINDSPORE=PYTORCH"):
+        compared("plain", *wider)
+
+
+def test_a_rename_is_of_one_network_of_two(compared):
+    layers = "nn.Dense(6, 12), nn.LeakyReLU(0.2), nn.Dense(12, 1)"
+    named = "OrderedDict(zip('abc', [" + layers + "]))"
+    edits = (layers, named), ("import numpy", "from collections import OrderedDict\nimport numpy")
+    assert compared("gan", *edits, rename={"a": "0", "c": "2"}, steps=2)
+    with pytest.raises(WeightError, match="--rename top=fc: no weight of the candidate has top"):
+        compared("plain", rename={"top": "fc"}, steps=1)
 
 
 NOISE = "z = torch.randn(8, 1, 6, 6)\n        x = x + z\n"
