@@ -14,6 +14,9 @@ Pictures = Sequence[np.ndarray]
 LARGEST_SHIFT = 8
 """Shifts of up to this many pixels are found; larger ones are reported as other values."""
 
+LOOKED_AT = 4
+"""So many pictures of a batch are looked at."""
+
 ALIKE_SHARE = 1e-5
 """Floating pictures are alike if they differ by at most this share of the largest value."""
 
@@ -44,10 +47,37 @@ def explain(got: Pictures, want: Pictures) -> str:
         return f"{got[0].dtype} for {want[0].dtype}"
     if any(w.ndim != 3 for w in want):
         return "other values"
+    return _changed(got, want) or _levels(got, want)
+
+
+def of_batch(got: np.ndarray, want: np.ndarray) -> str | None:
+    """What makes the pictures of a batch those of another, in one phrase; None: nothing known does.
+
+    got, want: batches of shape (samples, channels, height, width) or (samples, height, width,
+    channels), of numbers. The first samples are looked at.
+
+    >>> want = np.linspace(0, 1, 24).reshape(2, 3, 2, 2)
+    >>> of_batch((want - 0.5) / 0.25, want)
+    'normalised once more, by mean 0.5 0.5 0.5, standard deviation 0.25 0.25 0.25'
+    """
+    if got.shape != want.shape or got.ndim != 4:
+        return None
+    sides = [[*map(channels_last, batch[:LOOKED_AT])] for batch in (got, want)]
+    if told := _changed(*sides):
+        return told
+    normalized = normalization(sides[1], sides[0])
+    if normalized is None:
+        return None
+    mean, deviation = map(_figures, normalized)
+    return f"normalised once more, by mean {mean}, standard deviation {deviation}"
+
+
+def _changed(got: Pictures, want: Pictures) -> str | None:
+    """The known change that all pictures have, in one phrase."""
     for phrase, change in _CHANGES.items():
         if all(alike(g, change(w)) for g, w in zip(got, want, strict=True)):
             return phrase
-    return _flipped(got, want) or _shifted(got, want) or _scaled(got, want) or _levels(got, want)
+    return _flipped(got, want) or _shifted(got, want) or _scaled(got, want)
 
 
 _CHANGES: dict[str, Callable[[np.ndarray], np.ndarray]] = {

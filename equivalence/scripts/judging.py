@@ -11,6 +11,7 @@ from equivalence.judge.expected import Expected
 from equivalence.judge.precision import BUDGET, UNIT_ROUNDOFF
 from equivalence.judge.settings import Difference
 from equivalence.loaders import epochs
+from equivalence.pipelines import pictures, rows
 from equivalence.scripts.steps import Call, Run, Step, Stored, each_input
 from equivalence.structure.layers import differences
 from equivalence.structure.settings import OPTIMIZER
@@ -33,6 +34,9 @@ INDEPENDENT = ("schedule", "settings")
 EVALUATED = "is in evaluation mode, and in training mode in the original"
 TRAINED = "is in training mode, and in evaluation mode in the original"
 """What is told of a network that is called in the other mode."""
+
+ORDER = "order of samples"
+"""How what differs in the order of samples is called, in the stage `data`."""
 
 DRAWN = "drawn"
 """Stands for the stage `data` of what the reference's script draws at random."""
@@ -183,7 +187,7 @@ class Expectation:
         orders = [*epochs.differences(self.plain.epochs, candidate.epochs)]
         for theirs, ours in zip(self.plain.steps, candidate.steps, strict=False):
             found = [
-                Departure(theirs.number, "data", "order of samples", told, epoch.key)
+                Departure(theirs.number, "data", ORDER, told, epoch.key)
                 for epoch, told in orders
                 if epoch.step == theirs.number
             ]
@@ -305,7 +309,7 @@ class Expectation:
             if roundings > BUDGET:
                 told = _off(expected, values)
                 if stage == "data":
-                    told += self._instead(kept, name, values)
+                    told += self._instead(kept, name, values) or _explained(values, expected.truth)
                 if stage == "update" and name in self.statistics:
                     told += self._more_calls(self.statistics[name], theirs, ours)
                 undefined = expected.distance(values).mismatched if values.dtype.kind == "f" else 0
@@ -334,6 +338,12 @@ class Expectation:
             if same and floats and _rows(expected.truth) == _rows(values):
                 return f"; it has the samples of the original's step {number} in another order"
         return ""
+
+
+def _explained(values: np.ndarray, truth: np.ndarray) -> str:
+    """How a batch of pictures or tokens differs, as the end of a sentence; "" for any other way."""
+    told = rows.explain(values, truth) or pictures.of_batch(values, truth)
+    return f": {told}" if told else ""
 
 
 def unit_of(stored: Stored) -> float:

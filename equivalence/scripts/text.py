@@ -8,7 +8,7 @@ from typing import Any
 from equivalence.judge.precision import BUDGET
 from equivalence.loaders import epochs
 from equivalence.scripts.compare import Result
-from equivalence.scripts.judging import INDEPENDENT, STAGES, Departure
+from equivalence.scripts.judging import INDEPENDENT, ORDER, STAGES, Departure
 from equivalence.scripts.known import known
 from equivalence.scripts.looks import Fits
 from equivalence.scripts.steps import Step
@@ -147,13 +147,18 @@ def _others(first: Departure, result: Result) -> Iterator[str]:
             )
             if stage in INDEPENDENT:
                 yield from _hint(found[0], result)
-    if all(each.name.startswith(("input", "target")) for each in departures):
+    of_data = ("input", "target", ORDER)
+    if all(each.name.startswith(of_data) for each in departures):
         yield "  with the original's batches all else agrees"
     later = sorted({each.step for each in departures} - {first.step})
     if later:
         differ = "differs" if len(later) == 1 else "differ"
         yield f"  {counted(len(later), 'later step')} {differ}, too"
-    before = [each for each in departures if each.stage in INDEPENDENT and each.step != first.step]
+    before = [
+        each
+        for each in departures
+        if (each.stage in INDEPENDENT or each.name == ORDER) and each.step != first.step
+    ]
     listed_already = {(e.stage, e.name) for e in in_step} | {(first.stage, first.name)}
     for each in before:
         if (each.stage, each.name) not in listed_already:

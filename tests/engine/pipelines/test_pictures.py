@@ -10,6 +10,7 @@ from equivalence.pipelines.pictures import (
     explain,
     misnormalized,
     normalization,
+    of_batch,
 )
 
 MEAN, STD = np.array([0.485, 0.456, 0.406]), np.array([0.229, 0.224, 0.225])
@@ -157,3 +158,28 @@ def test_what_is_no_normalisation_has_no_mean(after):
 def test_where_a_wrong_normalisation_comes_from(arguments, said):
     got = normalization(SCALED, normalized(*arguments))
     assert misnormalized(got, (MEAN, STD)) == said
+
+
+BATCH = np.stack([image / 255.0 for image in levels(6)]).transpose(0, 3, 1, 2)
+OF_BATCHES = {
+    "normalised once more, by mean 0.485 0.456 0.406, standard deviation 0.229 0.224 0.225": (
+        lambda w: (w - MEAN[:, None, None]) / STD[:, None, None]
+    ),
+    "255 times as much: not divided by 255": lambda w: 255 * w,
+    "the channels are reversed: BGR for RGB": lambda w: w[:, ::-1],
+    "flipped left to right": lambda w: w[..., ::-1],
+}
+
+
+@pytest.mark.parametrize("phrase", OF_BATCHES)
+def test_what_a_batch_has_more_or_less_is_told_in_either_layout(phrase):
+    got = OF_BATCHES[phrase](BATCH)
+    assert of_batch(got, BATCH) == phrase
+    assert of_batch(got.transpose(0, 2, 3, 1), BATCH.transpose(0, 2, 3, 1)) == phrase
+    bent = got + 1e-3 * got**2
+    assert of_batch(bent, BATCH) is None
+
+
+def test_of_rows_and_other_shapes_nothing_is_told():
+    assert of_batch(BATCH[0], BATCH[0]) is None
+    assert of_batch(BATCH[:2], BATCH) is None

@@ -177,7 +177,7 @@ def test_integers_must_be_equal_whatever_their_width():
 
     assert departures(narrow) == []
     (found,) = departures(lambda s: setattr(s.targets[0], "inputs", [Given(np.array([1, 2, 4]))]))
-    assert found.told == "differs in 1 of 3 integers"
+    assert found.told == "differs in 1 of 3 integers: row 2 is 4 for 3"
 
 
 def test_names_have_their_network_where_there_are_several():
@@ -269,3 +269,18 @@ def test_a_batch_of_another_size_is_named_and_another_layout_is_told():
     )
     assert verdict.departures == []
     assert "it is not handed over, nor compared" in verdict.notes[0]
+
+
+def test_a_batch_that_is_normalised_once_more_is_told_so():
+    pictures = np.linspace(0.0, 1.0, 96, dtype="float32").reshape(2, 3, 4, 4)
+
+    def given(values):
+        return lambda s: setattr(s.calls[0], "inputs", [Given(values)])
+
+    plain = run(given(pictures))
+    (found,) = Expectation(plain).judge(run(given((pictures - 0.5) / 0.25))).departures
+    assert found.told.endswith(
+        "normalised once more, by mean 0.5 0.5 0.5, standard deviation 0.25 0.25 0.25"
+    )
+    (found,) = Expectation(plain).judge(run(given(pictures**2))).departures
+    assert "normalised" not in found.told

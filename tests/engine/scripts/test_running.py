@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import subprocess
 import sys
 import warnings
 
@@ -9,7 +10,7 @@ import pytest
 
 from equivalence.errors import DeclarationError, SideError
 from equivalence.scripts.recording import StoppedError
-from equivalence.scripts.running import Training
+from equivalence.scripts.running import UNSEEDED, Training
 
 
 class Recorder:
@@ -53,6 +54,18 @@ def test_what_a_script_changes_of_the_process_is_put_back(folder):
 def test_what_no_script_seeds_is_the_same_each_time(folder):
     text = "import random, numpy\nfound = random.random(), numpy.random.rand()\n"
     assert run(folder, text).names["found"] == run(folder, text).names["found"]
+
+
+def test_pipelines_have_no_seed_where_the_script_sets_none(folder):
+    text = "import mindspore as ms\nfound = ms.dataset.config.get_seed()\n"
+    assert run(folder, text).names["found"] == UNSEEDED
+    seeded = text.replace("found", "ms.set_seed(3)\nfound")
+    assert run(folder, seeded).names["found"] == 3
+    # It is what a new process has.
+    new = "import mindspore; print(mindspore.dataset.config.get_seed())"
+    command = [sys.executable, "-c", new]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert int(printed.split()[-1]) == UNSEEDED
 
 
 def test_no_except_of_a_script_keeps_the_end(folder):
