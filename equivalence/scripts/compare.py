@@ -15,7 +15,7 @@ from equivalence.host.isolation import isolated
 from equivalence.judge.settings import Settings
 from equivalence.scripts.judging import Expectation, Verdict
 from equivalence.scripts.layers import Culprit, named
-from equivalence.scripts.looks import NOTHING_FITS, Fits, Looks
+from equivalence.scripts.looks import NO_FAULTS, NOTHING_FITS, Faults, Fits, Looks
 from equivalence.scripts.overflow import Found, Overflow
 from equivalence.scripts.recording import Recorder
 from equivalence.scripts.running import Training
@@ -43,6 +43,7 @@ class Result:
     kept: what layers in float32 would change; None where that was not tried.
     coarser: in which precision the culprit computes on both sides, where that differs.
     fits: mistakes of a port that were run in the reference.
+    faults: those of MindSpore that explain it.
     """
 
     reference: str
@@ -59,6 +60,7 @@ class Result:
     kept: Kept | None = None
     coarser: str = ""
     fits: Fits = NOTHING_FITS
+    faults: Faults = NO_FAULTS
 
     def __bool__(self) -> bool:
         return not self.verdict.departures and not any(s.wrong for s in self.settings.values())
@@ -82,6 +84,7 @@ def trainings(
     Raises EquivalenceError where a training cannot be run, or shows nothing.
     """
     from equivalence.scripts.mindspore_side import MindSporeSide, Watch
+    from equivalence.stand_ins.faulty import FAULTS, Mended
 
     with isolated():
         tell("the reference")
@@ -106,12 +109,15 @@ def trainings(
             looked_into: int = 0,
             single: Collection[str] = (),
             watch: Found | None = None,
+            mended: Collection[Any] = (),
+            met: Callable[[Any], object] | None = None,
         ) -> Run:
             paired = Pairing(theirs, rename, constants)
             side = MindSporeSide(eager, single)
             recorder = Recorder(side, steps, theirs, paired, looked_into)
-            observers = [Watch(side, recorder, watch)] if watch else []
-            with isolated(), silent(bool(looked_into or single)):
+            observers: list[Any] = [Watch(side, recorder, watch)] if watch else []
+            observers += [Mended(mended, met)] if mended else []
+            with isolated(), silent(bool(looked_into or single or mended)):
                 candidate.run(recorder, side.watching(recorder, *observers))
             return recorder.run
 
@@ -131,7 +137,9 @@ def trainings(
         kept = looks.kept(expectation, time.monotonic() - begun)
         overflows = looks.overflows()
         seconds = max(time.monotonic() - begun, LEAST)
-        fits = looks.fits(expectation, changed_runs.changes(), seconds)
+        faults = looks.faults(expectation, [each for each in FAULTS if not each.compiled])
+        changes = {} if faults.explain_all else changed_runs.changes()
+        fits = looks.fits(expectation, changes, seconds)
     return Result(
         reference.name,
         candidate.name,
@@ -147,6 +155,7 @@ def trainings(
         kept,
         looks.coarser(found),
         fits,
+        faults,
     )
 
 

@@ -4,10 +4,10 @@ import contextlib
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 from equivalence.errors import EquivalenceError
-from equivalence.scripts.judging import STAGES, Expectation, Verdict
+from equivalence.scripts.judging import STAGES, Departure, Expectation, Key, Verdict
 from equivalence.scripts.layers import Culprit, culprit
 from equivalence.scripts.overflow import Found, Overflow, first_step, of_gradients
 from equivalence.scripts.single import LEAST, Kept, search
@@ -37,6 +37,35 @@ class Fits:
     failed: int = 0
     left: int = 0
 
+
+@dataclass(frozen=True)
+class Faults:
+    """Known faults of MindSpore that explain what differs.
+
+    told: each, with what to write. rest: the first that differs without them; None: nothing does.
+    failed: why they could not be tried; "" where they were.
+    """
+
+    told: tuple[str, ...] = ()
+    rest: Departure | None = None
+    failed: str = ""
+
+    @property
+    def explain_all(self) -> bool:
+        """Whether nothing differs without them."""
+        return bool(self.told) and self.rest is None
+
+
+class Fault(Protocol):
+    """A fault of MindSpore, with a sentence on what is wrong and what to write."""
+
+    @property
+    def told(self) -> str:
+        """The sentence."""
+
+
+NO_FAULTS = Faults()
+"""Where nothing differs, or none explains it."""
 
 NOTHING_FITS = Fits()
 """Where nothing is tried."""
@@ -86,6 +115,34 @@ class Looks:
         plain, _ = self._look("reference", at)
         noisy = [self.run_reference(at, at, noise=n) for n in range(1, NOISY_RUNS + 1)]
         return culprit(at, plain, noisy, self._look("candidate", at)[0], self.rename)
+
+    def faults(self, expectation: Expectation, known: Collection[Fault]) -> Faults:
+        """The known faults of MindSpore without which the candidate is right, or less is wrong.
+
+        The candidate runs once with what is right in the place of all of them; where it meets more
+        than one and that mends anything, with each by itself.
+        """
+        numeric = {_key(each) for each in self.departures if each.is_numeric}
+        if not numeric or self.departures[0].stage == "data":
+            return NO_FAULTS
+        self.tell("the candidate without known faults of MindSpore")
+        met: dict[Fault, None] = {}
+
+        def left(faults: Collection[Fault]) -> list[Departure] | None:
+            """What differs without faults; None where no less does, or anything else."""
+            run = self.run_candidate(len(self.ours.steps), mended=faults, met=met.setdefault)
+            rest = [each for each in expectation.judge(run).departures if each.is_numeric]
+            return rest if {*map(_key, rest)} < numeric else None
+
+        try:
+            rest = left(known)
+            if rest is None:
+                return NO_FAULTS
+            found = [*met]
+            alone = [each for each in found if len(found) > 1 and left([each]) is not None]
+        except EquivalenceError as error:
+            return Faults(failed=str(error).partition("\n")[0])
+        return Faults(tuple(fault.told for fault in alone or found), rest[0] if rest else None)
 
     def fits(self, expectation: Expectation, changes: Changes, seconds: float) -> Fits:
         """What a port may have done, run in the reference, that gives the candidate's numbers.
@@ -175,3 +232,7 @@ class Looks:
             found = replace(found, failed=len(failed), why=failed[0])
         casting = () if found.layers or found.failed else tuple(watches[0].halves)
         return replace(found, casting=casting)
+
+
+def _key(departure: Departure) -> Key:
+    return departure.step, departure.stage, departure.name

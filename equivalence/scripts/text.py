@@ -35,6 +35,7 @@ def _verdict(result: Result) -> Iterator[str]:
         placed = replace(first, line=result.culprit.line, of_reference=result.culprit.of_reference)
     yield from _places(placed)
     yield from _hint(placed, result)
+    yield from _faults(result)
     yield from _precision(result)
     yield from _fits(result.fits)
     yield from _others(first, result)
@@ -61,6 +62,19 @@ def _green(result: Result) -> Iterator[str]:
         f"{BUDGET:g} roundings that rounding may cause"
     )
     yield from _precision(result)
+
+
+def _faults(result: Result) -> Iterator[str]:
+    """What is wrong in MindSpore, and what differs without it."""
+    faults = result.faults
+    yield from (f"    {each}" for each in faults.told)
+    if faults.explain_all:
+        yield "    with what is right there nothing else differs: the port is right"
+    if faults.rest:
+        yield f"  besides, {faults.rest.stage}: {told(faults.rest)}"
+        yield from _hint(faults.rest, result)
+    if faults.failed:
+        yield f"  known faults of MindSpore could not be tried: {faults.failed}"
 
 
 def _fits(fits: Fits) -> Iterator[str]:
@@ -225,6 +239,10 @@ def document(result: Result) -> dict[str, Any]:
         "overflows": {
             side: {"step": step, "told": each.told, "line": each.line}
             for side, (step, each) in result.overflows.items()
+        },
+        "faults_of_mindspore": {
+            "told": [*result.faults.told],
+            "explain_all": result.faults.explain_all,
         },
         "fits": [*result.fits.found],
         "mistakes": {n: getattr(result.fits, n) for n in ("tried", "failed", "left")},

@@ -298,15 +298,21 @@ FAULTS = (
 class Mended(Observer):
     """What is right stands in the place of operators that are wrong: no run has these faults.
 
-    faults: the operators.
+    faults: the operators. met: is told of each that a run calls in PyNative mode; no graph that is
+        compiled may call one then.
     """
 
     slot = "faults"
 
-    def __init__(self, faults: Iterable[Fault]):
+    def __init__(self, faults: Iterable[Fault], met: Callable[[Fault], object] | None = None):
         faults = list(faults)
-        self.places = [(f.layer, "construct", f.stand_in) for f in faults if f.layer]
-        self.places += [(mint, f.function, f.stand_in) for f in faults if f.function]
+        self.met = met
+        self.places = [
+            (f.layer, "construct", self._noted(f, f.stand_in)) for f in faults if f.layer
+        ]
+        self.places += [
+            (mint, f.function, self._noted(f, f.stand_in)) for f in faults if f.function
+        ]
         own = (fault for fault in faults if not (fault.layer or fault.function))
         self.faults = {fault.primitive: fault for fault in own}
 
@@ -325,10 +331,24 @@ class Mended(Observer):
         """Take them away."""
         self._open_places.close()
 
+    def _noted(self, fault: Fault, stand_in: Callable) -> Callable:
+        """A stand-in that tells when it is called, where anybody is to be told."""
+        met = self.met
+        if met is None:
+            return stand_in
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            met(fault)
+            return stand_in(*args, **kwargs)
+
+        return call
+
     def _calling(self, fault: Fault) -> Callable:
         """What a class does when one of its primitives is called in PyNative mode."""
 
         def call(primitive: Any, *inputs: Any) -> Any:
+            if self.met is not None:
+                self.met(fault)
             return self._made(fault, primitive)(*inputs)
 
         return call

@@ -2,8 +2,10 @@
 
 import pytest
 
-from equivalence.errors import DeclarationError
-from equivalence.scripts.looks import NOTHING_FITS
+from equivalence.errors import DeclarationError, SideError
+from equivalence.scripts.judging import Departure, Verdict
+from equivalence.scripts.looks import NO_FAULTS, NOTHING_FITS, Faults, Looks
+from equivalence.scripts.steps import Run
 from equivalence.scripts.text import lines
 
 NONE_KEPT = ('kept = "norm"', 'kept = "none"')
@@ -173,3 +175,48 @@ def test_a_model_with_its_level_and_its_loss_scale_manager(compared, is_right):
     assert bool(result) is is_right, lines(result)
     if not is_right:
         assert result.verdict.departures[0].stage == "clipping"
+
+
+SELU = (
+    ('ops.gelu(self.bn(self.conv(x)), approximate="none")', "ops.selu(self.bn(self.conv(x)))"),
+    ("functional.gelu(", "functional.selu("),
+)
+
+
+def test_a_port_that_only_meets_a_fault_of_mindspore_is_told_to_be_right(compared):
+    result = compared("plain", SELU[0], reference=[SELU[1]], steps=2)
+    assert not result
+    assert result.faults.explain_all
+    assert result.fits == NOTHING_FITS  # nothing is left to be explained
+    (told,) = result.faults.told
+    assert "selu is wrong (finding selu_gradient); write" in told
+    assert "    with what is right there nothing else differs: the port is right" in lines(result)
+
+
+def test_a_mistake_beside_a_fault_stays_the_port_s(compared):
+    decay = ("weight_decay=1e-2", "weight_decay=1e-3")
+    clip = ("ops.clip_by_global_norm(grads, 0.5)", "ops.clip_by_global_norm(grads, 0.4)")
+    result = compared("plain", SELU[0], clip, decay, reference=[SELU[1]], steps=2)
+    assert [len(result.faults.told), result.faults.explain_all] == [1, False]
+    assert result.faults.rest.stage == "clipping"
+    told = lines(result)
+    assert any(line.startswith("  besides, clipping: ") for line in told)
+    assert not any("the port is right" in line for line in told)
+
+
+def test_a_mistake_that_no_fault_explains_is_told_of_none(compared):
+    mistake = ("ops.avg_pool2d(x, 2, 2)", "ops.avg_pool2d(x, 2, 2) * 1.01")
+    result = compared("plain", mistake, steps=1)
+    assert not result
+    assert result.faults == NO_FAULTS
+
+
+def test_faults_that_cannot_be_tried_are_told():
+    def raising(*_, **__):
+        raise SideError("the candidate train.py raised TypeError\nmore")
+
+    departure = Departure(1, "gradients", "w", "is off", roundings=99.0)
+    looks = Looks(raising, raising, Run([]), Run([]), Verdict([departure]), {}, lambda _: None)
+    found = looks.faults(None, [object()])
+    assert found == Faults(failed="the candidate train.py raised TypeError")
+    assert not found.explain_all
