@@ -6,6 +6,7 @@ it has the attribute.
 
 import contextlib
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from equivalence.host.devices import Place
@@ -23,6 +24,22 @@ if TYPE_CHECKING:
 
 Watch = contextlib.AbstractContextManager
 """A context manager that sees every operator of a run, such as `KinkWatch`."""
+
+
+@dataclass(frozen=True)
+class Feed:
+    """What a run of a candidate is fed with.
+
+    sample: the inputs, weights and cotangents.
+    partners: path of a weight -> the reference's name, by which the sample knows it.
+    phase: "train" or "eval".
+    outputs: name -> shape of each floating output that has a cotangent; none: forward only.
+    """
+
+    sample: Sample
+    partners: Partners
+    phase: str
+    outputs: Shapes = field(default_factory=dict)
 
 
 class ReferenceSide(Protocol):
@@ -156,14 +173,8 @@ class CandidateSide(Protocol):
     def drawn_by(self, note: Callable[[], list[RandomLayer]]) -> list[RandomLayer]:
         """The draws that `note` finds in a run, or those that were recorded."""
 
-    def run(self, sample: Sample, partners: Partners, phase: str, outputs: Shapes) -> Trace:
-        """Run forward and backward in the sample's dtype, or all steps, by the reference's names.
+    def run(self, feed: Feed) -> Trace:
+        """The trace of a run in the sample's dtype, or of all steps, by the reference's names."""
 
-        partners: path of a weight -> the reference's name.
-        outputs: name -> shape of each floating output that has a cotangent.
-        """
-
-    def call_before(
-        self, sample: Sample, partners: Partners, phase: str, outputs: Shapes, both: bool
-    ) -> None:
+    def call_before(self, feed: Feed, both: bool) -> None:
         """Run with the values of another sample, so that what is kept of them shows in `run`."""

@@ -10,6 +10,7 @@ from equivalence.host import devices
 from equivalence.host.isolation import isolated
 from equivalence.randomness.layers import dropout
 from equivalence.sides.mindspore_network import MindSporeNetwork
+from equivalence.sides.protocols import Feed
 from equivalence.structure import weights
 from equivalence.structure.weights import Partners, Slot
 from tests.engine.parts.small import MS, sample
@@ -35,7 +36,7 @@ def batch_norm(execution="pynative"):
 def run(built, drawn, outputs, phase="train"):
     """The trace under standard names; `outputs` are the shapes of the floating outputs."""
     partners = Partners({name: weights.reference_name(name, {}) for name in built.slots()})
-    return built.run(drawn, partners, phase, outputs)
+    return built.run(Feed(drawn, partners, phase, outputs))
 
 
 def test_slots_are_the_parameters_by_path_and_frozen_ones_are_buffers():

@@ -16,6 +16,7 @@ from equivalence.host import devices
 from equivalence.host.isolation import isolated
 from equivalence.runs.sides import build_candidate
 from equivalence.sides.mindspore_network import MindSporeNetwork
+from equivalence.sides.protocols import Feed
 from equivalence.sides.rehearsal import OPAQUE, PRODUCTS, SIGNIFICANT, Rehearsal
 from equivalence.structure.weights import Partners
 from equivalence.twins.check import check, compare
@@ -50,7 +51,7 @@ def traced(name, execution, mode, *shapes, output, **arguments):
     network = MindSporeNetwork(target, arguments, execution, place)
     drawn = sample(*(normal(*shape) for shape in shapes))
     partners = Partners({name: name for name in network.slots()})
-    return network.run(drawn, partners, "train", {"0": output}), network.products, drawn
+    return network.run(Feed(drawn, partners, "train", {"0": output})), network.products, drawn
 
 
 @both
