@@ -34,7 +34,7 @@ from equivalence.declare.twin import Twin, TwinCase, cases  # noqa: E402
 from equivalence.host.isolation import isolated  # noqa: E402
 from equivalence.runs import kept, pairing, sides  # noqa: E402
 from equivalence.runs.comparison import Drawn  # noqa: E402
-from equivalence.sides.protocols import Feed  # noqa: E402
+from equivalence.sides.feed import Feed  # noqa: E402
 from equivalence.twins.compare import CodeReach  # noqa: E402
 
 NAMES = ("cbam", "encoder_38m", "resnet50_224")

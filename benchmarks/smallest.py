@@ -15,7 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from equivalence.host import environment
-from equivalence.sides.protocols import Feed
+from equivalence.sides.feed import Feed
 
 environment.prepare()
 

@@ -27,8 +27,8 @@ from equivalence.judge.verdict import Judgement, demand_values
 from equivalence.runs import pairing, sides
 from equivalence.runs.comparison import Drawn
 from equivalence.sample import Sample, call_of, resolve_inputs
+from equivalence.sides.feed import Feed
 from equivalence.sides.mindspore_network import MindSporeNetwork
-from equivalence.sides.protocols import Feed
 from equivalence.structure.layers import compare_settings
 from equivalence.structure.weights import Partners
 

@@ -14,7 +14,7 @@ from equivalence.judge.precision import BUDGET
 from equivalence.kinds import Told
 from equivalence.runs import kept, pairing, sides
 from equivalence.runs.comparison import Drawn
-from equivalence.sides.protocols import Feed
+from equivalence.sides.feed import Feed
 from equivalence.structure.layers import Layer, Site, align
 
 FORWARD = "the first layer whose result is wrong in the run: it is, or what it takes here"

@@ -15,8 +15,8 @@ from equivalence.diagnosis.search import local_names
 from equivalence.errors import DeclarationError, blaming
 from equivalence.runs import pairing, sides, trained
 from equivalence.sample import Sample, call_of, resolve_inputs
+from equivalence.sides.feed import Feed
 from equivalence.sides.mindspore_network import MindSporeNetwork
-from equivalence.sides.protocols import Feed
 from equivalence.structure.layers import align
 from equivalence.structure.weights import Partners
 

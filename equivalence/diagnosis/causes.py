@@ -22,7 +22,7 @@ from equivalence.judge.precision import BUDGET
 from equivalence.judge.truth import Truth
 from equivalence.judge.verdict import judge
 from equivalence.sides.accurate import AccurateKernels
-from equivalence.sides.protocols import Feed
+from equivalence.sides.feed import Feed
 from equivalence.structure import weights
 from equivalence.structure.layers import differences
 from equivalence.twins.kernels import described, inaccurate

@@ -20,8 +20,8 @@ from equivalence.judge.truth import Truth
 from equivalence.judge.verdict import Judgement, TensorVerdict, judge
 from equivalence.runs import kept, pairing, sides
 from equivalence.runs.comparison import Comparison, Drawn
+from equivalence.sides.feed import Feed
 from equivalence.sides.mindspore_network import MindSporeNetwork
-from equivalence.sides.protocols import Feed
 from equivalence.statements.calls import Code, Statement
 from equivalence.structure import layouts
 from equivalence.structure.layers import Site, align, children, differences

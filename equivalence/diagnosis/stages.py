@@ -26,7 +26,8 @@ from equivalence.judge.precision import BUDGET
 from equivalence.judge.verdict import judge
 from equivalence.runs import kept, pairing, sides
 from equivalence.runs.comparison import Drawn
-from equivalence.sides.protocols import Feed, Watch
+from equivalence.sides.feed import Feed
+from equivalence.sides.protocols import Watch
 from equivalence.truth.compute import compute
 from equivalence.truth.mistakes import usual
 from equivalence.truth.updates import (

@@ -24,8 +24,8 @@ from equivalence.judge import tensors
 from equivalence.judge.truth import Truth
 from equivalence.judge.verdict import judge
 from equivalence.sides.accurate import EXACT, AccurateKernels
+from equivalence.sides.feed import Feed
 from equivalence.sides.mindspore_network import MindSporeNetwork
-from equivalence.sides.protocols import Feed
 from equivalence.statements.backward import Gradients
 from equivalence.statements.blame import Statements
 from equivalence.statements.calls import Blame, Effort, framework

@@ -23,8 +23,8 @@ from equivalence.kinks.watch import KinkWatch
 from equivalence.runs import pairing, sides
 from equivalence.runs.comparison import Drawn
 from equivalence.sample import Perturbed
+from equivalence.sides.feed import Feed
 from equivalence.sides.mindspore_cells import array
-from equivalence.sides.protocols import Feed
 from equivalence.statements.calls import Code, Statement
 from equivalence.structure.layers import Sink, Site, align
 from equivalence.truth.measurement import NOISY_RUNS

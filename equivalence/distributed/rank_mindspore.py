@@ -9,9 +9,9 @@ from equivalence.distributed.rank import Job, RankSample, demand_step
 from equivalence.host.devices import CPU
 from equivalence.judge import tensors
 from equivalence.judge.tensors import Trace
+from equivalence.sides.feed import Feed
 from equivalence.sides.mindspore_cells import array
 from equivalence.sides.mindspore_training import MindSporeTraining
-from equivalence.sides.protocols import Feed
 from equivalence.structure import weights
 from equivalence.structure.weights import Slot
 

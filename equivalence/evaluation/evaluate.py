@@ -16,7 +16,7 @@ from equivalence.judge.verdict import Judgement, judge
 from equivalence.runs import pairing, sides
 from equivalence.runs.comparison import Drawn
 from equivalence.sample import Perturbed
-from equivalence.sides.protocols import Feed
+from equivalence.sides.feed import Feed
 from equivalence.truth.compute import MORE_RUNS, set_own_errors, whole, widen_by
 from equivalence.truth.measurement import NOISY_RUNS, Measurement
 from equivalence.words import nearest

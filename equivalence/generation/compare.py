@@ -25,7 +25,7 @@ from equivalence.judge.precision import BUDGET
 from equivalence.runs import pairing, sides
 from equivalence.runs.comparison import Drawn
 from equivalence.sample import Perturbed
-from equivalence.sides.protocols import Feed
+from equivalence.sides.feed import Feed
 from equivalence.truth.measurement import Measurement
 
 NOISY_RUNS = 8

@@ -25,7 +25,7 @@ from equivalence.judge.tensors import Trace
 from equivalence.randomness.layers import DROPOUT, RandomLayer
 from equivalence.record import fingerprint, store, truths
 from equivalence.record.store import CANDIDATE
-from equivalence.sides.protocols import Feed
+from equivalence.sides.feed import Feed
 from equivalence.structure.weights import Slot
 
 CURE = "run `make record-candidate` again where the device is, with the same version"

@@ -18,7 +18,8 @@ from equivalence.judge.verdict import Judgement, demand_values, judge
 from equivalence.record import truths
 from equivalence.runs import sides
 from equivalence.sample import Sample
-from equivalence.sides.protocols import CandidateSide, Feed
+from equivalence.sides.feed import Feed
+from equivalence.sides.protocols import CandidateSide
 from equivalence.structure.weights import Partners
 from equivalence.truth.known import Reference
 

@@ -12,7 +12,7 @@ from equivalence.judge import tensors
 from equivalence.judge.tensors import Trace
 from equivalence.randomness.layers import RandomLayer
 from equivalence.sample import INTEGER_BUFFERS, Sample
-from equivalence.sides.protocols import Feed
+from equivalence.sides.feed import Feed
 from equivalence.sides.torch_network import TorchNetwork
 from equivalence.structure.layers import Layer, Sink, below
 from equivalence.structure.settings import in_modes

@@ -24,6 +24,7 @@ from equivalence.randomness import mindspore_draws
 from equivalence.randomness.layers import RandomLayer
 from equivalence.randomness.mindspore_draws import MindSporeDraws
 from equivalence.sample import INTEGER_BUFFERS
+from equivalence.sides.feed import Feed
 from equivalence.sides.mindspore_cells import (
     OfArrays,
     array,
@@ -43,7 +44,6 @@ from equivalence.sides.mindspore_pullback import (
     pullback,
 )
 from equivalence.sides.modes import PHASES, Given, Modes
-from equivalence.sides.protocols import Feed
 from equivalence.sides.rehearsal import Rehearsal
 from equivalence.stand_ins.context import StandIns, lacks_kernel
 from equivalence.stream import mindspore_stream

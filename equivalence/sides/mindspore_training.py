@@ -20,10 +20,10 @@ from equivalence.judge import tensors
 from equivalence.judge.tensors import Trace
 from equivalence.randomness.mindspore_draws import MindSporeDraws
 from equivalence.sample import moved
+from equivalence.sides.feed import Feed
 from equivalence.sides.mindspore_cells import array, empty, tensor
 from equivalence.sides.mindspore_network import MindSporeNetwork
 from equivalence.sides.mindspore_pullback import called
-from equivalence.sides.protocols import Feed
 from equivalence.stream.mindspore_stream import calling, discard_graphs
 from equivalence.structure import mindspore_steps
 from equivalence.structure.weights import (

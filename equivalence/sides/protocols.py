@@ -6,16 +6,16 @@ it has the attribute.
 
 import contextlib
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from equivalence.host.devices import Place
-from equivalence.judge.tensors import Shapes, Trace
+from equivalence.judge.tensors import Trace
 from equivalence.randomness.layers import Draws, RandomLayer
 from equivalence.sample import AnySample, Sample
+from equivalence.sides.feed import Feed
 from equivalence.sides.modes import Modes
 from equivalence.structure.layers import Called, Layer, Sink
-from equivalence.structure.weights import Partners, Slot
+from equivalence.structure.weights import Slot
 
 if TYPE_CHECKING:
     from equivalence.sides.mindspore_network import MindSporeNetwork
@@ -24,22 +24,6 @@ if TYPE_CHECKING:
 
 Watch = contextlib.AbstractContextManager
 """A context manager that sees every operator of a run, such as `KinkWatch`."""
-
-
-@dataclass(frozen=True)
-class Feed:
-    """What a run of a candidate is fed with.
-
-    sample: the inputs, weights and cotangents.
-    partners: path of a weight -> the reference's name, by which the sample knows it.
-    phase: "train" or "eval".
-    outputs: name -> shape of each floating output that has a cotangent; none: forward only.
-    """
-
-    sample: Sample
-    partners: Partners
-    phase: str
-    outputs: Shapes = field(default_factory=dict)
 
 
 class ReferenceSide(Protocol):

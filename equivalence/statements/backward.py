@@ -13,8 +13,8 @@ import numpy as np
 from equivalence.judge import tensors
 from equivalence.judge.precision import BUDGET
 from equivalence.judge.truth import Truth
+from equivalence.sides.feed import Feed
 from equivalence.sides.mindspore_network import MindSporeNetwork
-from equivalence.sides.protocols import Feed
 from equivalence.statements.blame import MISTAKES, TRIED
 from equivalence.statements.calls import Blame, Recording, Spot, Statement, alike, by_hand
 from equivalence.statements.cotangents import (

@@ -9,7 +9,7 @@ from equivalence.declare.twin import TwinCase
 from equivalence.errors import SideError, staying, words
 from equivalence.runs import kept, pairing, sides
 from equivalence.runs.comparison import Drawn
-from equivalence.sides.protocols import Feed
+from equivalence.sides.feed import Feed
 from equivalence.statements.calls import Call, Statement
 from equivalence.statements.mindspore_calls import MindSporeCalls, MindSporeGradients, Swap
 from equivalence.statements.watched import Watched

@@ -8,8 +8,8 @@ import numpy as np
 from equivalence.judge import tensors
 from equivalence.kinks.watch import KinkWatch
 from equivalence.sample import Perturbed, Sample
+from equivalence.sides.feed import Feed
 from equivalence.sides.mindspore_network import MindSporeNetwork
-from equivalence.sides.protocols import Feed
 from equivalence.statements.calls import Effort, Recording, Spot, Statement, alike, content
 from equivalence.statements.forms import blocks, filled, forms, likeness, marks_alike
 from equivalence.statements.lent import Lent

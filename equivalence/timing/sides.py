@@ -12,7 +12,7 @@ from equivalence import nesting
 from equivalence.declare.twin import TwinCase
 from equivalence.errors import blaming
 from equivalence.runs import pairing, sides
-from equivalence.sides.protocols import Feed
+from equivalence.sides.feed import Feed
 from equivalence.timing.steps import REFERENCE, Step
 
 

@@ -20,7 +20,8 @@ from equivalence.reach.decision import total
 from equivalence.record import candidates, truths
 from equivalence.runs import kept, sides
 from equivalence.runs.comparison import Comparison, Drawn, joined
-from equivalence.sides.protocols import CandidateSide, Feed
+from equivalence.sides.feed import Feed
+from equivalence.sides.protocols import CandidateSide
 from equivalence.structure import weights
 from equivalence.truth.known import Reference
 from equivalence.twins import replayed

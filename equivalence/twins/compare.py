@@ -21,7 +21,8 @@ from equivalence.record import candidates
 from equivalence.releases import DISPATCHING
 from equivalence.runs import kept, pairing, pinned, sides
 from equivalence.runs.comparison import Comparison, Drawn
-from equivalence.sides.protocols import CandidateSide, Feed
+from equivalence.sides.feed import Feed
+from equivalence.sides.protocols import CandidateSide
 from equivalence.structure.weights import Partners
 from equivalence.truth.known import Reference
 from equivalence.twins import excuses, second_call, settings

@@ -13,7 +13,8 @@ from equivalence.judge import tensors
 from equivalence.judge.tensors import Trace
 from equivalence.runs import sides
 from equivalence.runs.comparison import Comparison, Drawn
-from equivalence.sides.protocols import CandidateSide, Feed
+from equivalence.sides.feed import Feed
+from equivalence.sides.protocols import CandidateSide
 from equivalence.structure.weights import Partners
 from equivalence.truth.known import Reference
 from equivalence.twins import excuses, kernels

@@ -10,8 +10,8 @@ from torch import nn
 from equivalence.declare.draws import normal
 from equivalence.host.isolation import isolated
 from equivalence.sample import Perturbed
+from equivalence.sides.feed import Feed
 from equivalence.sides.mindspore_network import MindSporeNetwork
-from equivalence.sides.protocols import Feed
 from equivalence.sides.torch_modes import SkipInitialisation, Widened
 from equivalence.sides.torch_network import TorchNetwork
 from equivalence.sides.torch_noise import Noise

@@ -9,8 +9,8 @@ from equivalence.errors import WeightError
 from equivalence.host import devices
 from equivalence.host.isolation import isolated
 from equivalence.randomness.layers import dropout
+from equivalence.sides.feed import Feed
 from equivalence.sides.mindspore_network import MindSporeNetwork
-from equivalence.sides.protocols import Feed
 from equivalence.structure import weights
 from equivalence.structure.weights import Partners, Slot
 from tests.engine.parts.small import MS, sample
@@ -222,7 +222,7 @@ def test_each_draw_is_noted(kind):
     drawn = sample(normal(50, 4))
     names = Partners({name: name for name in dropping.slots()})
     assert dropping.dropouts() == ["dropout"]
-    noted = dropping.random_layers(drawn, names, "train", {"0": (50, 3)})
+    noted = dropping.random_layers(Feed(drawn, names, "train", {"0": (50, 3)}))
     assert noted == [dropout("dropout", 0.5, 150)]
 
 

@@ -15,8 +15,8 @@ from equivalence.errors import DeclarationError, EquivalenceError
 from equivalence.host import devices
 from equivalence.host.isolation import isolated
 from equivalence.runs.sides import build_candidate
+from equivalence.sides.feed import Feed
 from equivalence.sides.mindspore_network import MindSporeNetwork
-from equivalence.sides.protocols import Feed
 from equivalence.sides.rehearsal import OPAQUE, PRODUCTS, SIGNIFICANT, Rehearsal
 from equivalence.structure.weights import Partners
 from equivalence.twins.check import check, compare

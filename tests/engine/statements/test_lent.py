@@ -7,7 +7,7 @@ from equivalence.declare.draws import normal
 from equivalence.judge.verdict import judge
 from equivalence.runs import kept, pairing, sides
 from equivalence.runs.comparison import Drawn
-from equivalence.sides.protocols import Feed
+from equivalence.sides.feed import Feed
 from equivalence.statements.lent import lend, weights
 from equivalence.statements.mindspore_calls import MindSporeCalls
 from tests.engine.parts.small import case

@@ -10,7 +10,7 @@ from equivalence.declare.twin import Twin, TwinCase, cases
 from equivalence.errors import DeclarationError, EquivalenceError
 from equivalence.runs import kept, sides
 from equivalence.sample import Perturbed
-from equivalence.sides.protocols import Feed
+from equivalence.sides.feed import Feed
 from equivalence.structure import weights
 from equivalence.twins.check import check
 
