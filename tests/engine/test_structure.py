@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.engine.parts.imports import Import, circles, imports, modules
+from tests.engine.parts.imports import Import, all_imports, circles, imports, modules
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = "equivalence"
@@ -74,17 +74,8 @@ def upward(found: list[Import]) -> list[str]:
 
 def eager(root: Path, package: str, framework: str) -> set[str]:
     """The modules that load a framework as soon as they are imported."""
-    files = modules(root, package)
-    loading = set()
-    for module, file in files.items():
-        names = []
-        for node in ast.parse(file.read_text()).body:
-            if isinstance(node, ast.Import):
-                names += [alias.name for alias in node.names]
-            elif isinstance(node, ast.ImportFrom):
-                names.append(node.module)
-        if any(name.partition(".")[0] == framework for name in names):
-            loading.add(module)
+    every = [each for each in all_imports(root, package) if not (each.late or each.typed)]
+    loading = {each.module for each in every if package_of(each.target) == framework}
     arrows = [each for each in imports(root, package) if not (each.late or each.typed)]
     while fresh := {e.module for e in arrows if e.target in loading} - loading:
         loading |= fresh
@@ -124,9 +115,9 @@ def privates(module: str, file: Path) -> list[str]:
         if isinstance(node, ast.FunctionDef) and node.name in HANDLERS:
             found.append((node, node.name))
         if isinstance(node, ast.Attribute) and root_of(node) in names:
-            private = re.search(r"\._(?!_)|Mode$", ast.unparse(node))
-            if private and not ast.unparse(node).startswith("torch.ops."):
-                found.append((node, ast.unparse(node)))
+            told = ast.unparse(node)
+            if re.search(r"\._(?!_)|Mode$", told) and not told.startswith("torch.ops."):
+                found.append((node, told))
         targets = node.targets if isinstance(node, ast.Assign) else ()
         found += [(node, f"{ast.unparse(each)} = ...") for each in targets if patches(each, names)]
     return [f"{module}:{node.lineno} {told}" for node, told in found]

@@ -29,14 +29,20 @@ def modules(root: Path, package: str) -> dict[str, Path]:
 @functools.cache
 def imports(root: Path, package: str) -> list[Import]:
     """Every import of a module of the package by another of it."""
-    known = modules(root, package)
-    found = []
-    for module, file in known.items():
-        for node, late, typed in _statements(ast.parse(file.read_text())):
-            for target in _targets(node):
-                if target in known and target not in (package, module):
-                    found.append(Import(module, target, node.lineno, late, typed))
-    return found
+    known = modules(root, package).keys() - {package}
+    every = all_imports(root, package)
+    return [each for each in every if each.target in known and each.target != each.module]
+
+
+@functools.cache
+def all_imports(root: Path, package: str) -> list[Import]:
+    """Every import of a module of the package, also of what others have written."""
+    return [
+        Import(module, target, node.lineno, late, typed)
+        for module, file in modules(root, package).items()
+        for node, late, typed in _statements(ast.parse(file.read_text()))
+        for target in _targets(node)
+    ]
 
 
 def _statements(
