@@ -34,6 +34,7 @@ from equivalence.declare.twin import Twin, TwinCase, cases  # noqa: E402
 from equivalence.host.isolation import isolated  # noqa: E402
 from equivalence.runs import kept, pairing, sides  # noqa: E402
 from equivalence.runs.comparison import Drawn  # noqa: E402
+from equivalence.sides.feed import Feed  # noqa: E402
 from equivalence.twins.compare import CodeReach  # noqa: E402
 
 NAMES = ("cbam", "encoder_38m", "resnet50_224")
@@ -134,15 +135,15 @@ def measured(case: TwinCase) -> tuple[float, float, float]:
         reference = _more(measurement.watch_own, measurement.run_own)
         network = sides.build_candidate(case)
         partners = pairing.partners(case, known.slots, network.slots(), network.unheld)
-        run = known.sample, partners, case.phase, known.expected.pulled_back
+        feed = Feed(known.sample, partners, case.phase, known.expected.pulled_back)
 
         def watched() -> None:
             seen = CodeReach(case, network, known.expected.reach)
             with seen:
-                network.run(*run)
+                network.run(feed)
             _ = seen.reach
 
-        return seconds, reference, _more(watched, lambda: network.run(*run))
+        return seconds, reference, _more(watched, lambda: network.run(feed))
 
 
 def _more(one: Callable[[], object], other: Callable[[], object]) -> float:

@@ -15,6 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from equivalence.host import environment
+from equivalence.sides.feed import Feed
 
 environment.prepare()
 
@@ -77,7 +78,7 @@ def smallest(case: TwinCase) -> Iterator[tuple[str, dict[str, float]]]:
         found = dict.fromkeys((rivals.OURS, *rivals.RULES), UNSEEN)
         for by in SIZES:
             scaled = Scaled(reference.sample, weight, by)
-            trace = network.run(scaled, partners, case.phase, reference.expected.pulled_back)
+            trace = network.run(Feed(scaled, partners, case.phase, reference.expected.pulled_back))
             judgement = drawn.judge(reference.expected, trace)
             found |= {
                 rule: by

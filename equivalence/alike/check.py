@@ -8,6 +8,7 @@ second may be off by the same 8 roundings as a port is from its truth: both err 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from equivalence.judge.verdict import Judgement, demand_values
 from equivalence.runs import pairing, sides
 from equivalence.runs.comparison import Drawn
 from equivalence.sample import Sample, call_of, resolve_inputs
+from equivalence.sides.feed import Feed
 from equivalence.sides.mindspore_network import MindSporeNetwork
 from equivalence.structure.layers import compare_settings
 from equivalence.structure.weights import Partners
@@ -83,25 +85,27 @@ class Pair:
     @cached_property
     def pulled_back(self) -> PulledBack:
         """The shapes of the outputs that get a cotangent."""
-        run = self.reference.run(self.sample, self.own, self.case.phase, PulledBack({}, ()))
+        none = PulledBack({}, ())
+        run = self.reference.run(Feed(self.sample, self.own, self.case.phase, none))
         outputs = Truth({n: _expected(v) for n, v in run.items() if n.startswith("output.")})
         outputs.forward_only = not self.case.twin.backward
         return outputs.pulled_back
 
+    @property
+    def fed(self) -> Feed:
+        """What the second network is fed with."""
+        return Feed(self.sample, self.partners, self.case.phase, self.pulled_back)
+
     def run(self) -> Trace:
         """What the first network gives."""
-        return self.reference.run(self.sample, self.own, self.case.phase, self.pulled_back)
+        return self.reference.run(replace(self.fed, partners=self.own))
 
     def rounded(self, numbers: range, unit_roundoff: float) -> Iterator[Trace]:
         """What it gives in runs in which every number is rounded."""
         for probe in numbers:
             with rounding(self.sample, probe):
-                yield self.reference.run(
-                    Once(self.sample, probe, unit_roundoff),  # type: ignore[arg-type]  # as it runs
-                    self.own,
-                    self.case.phase,
-                    self.pulled_back,
-                )
+                sample: Any = Once(self.sample, probe, unit_roundoff)
+                yield self.reference.run(replace(self.fed, sample=sample, partners=self.own))
 
 
 def eager(case: MindSporeCase) -> MindSporeCase:
@@ -183,9 +187,8 @@ def _second_call(pair: Pair) -> Trace:
     case, other = pair.case, pair.draw()
     other.draw_again()
     both = len(set(case.twin.phases)) > 1
-    run = pair.partners, case.phase, pair.pulled_back
-    pair.candidate.call_before(other, *run, both)
-    return pair.candidate.run(pair.sample, *run)
+    pair.candidate.call_before(replace(pair.fed, sample=other), both)
+    return pair.candidate.run(pair.fed)
 
 
 def _same_bits(expected: Truth, trace: Trace, judgement: Judgement) -> str:

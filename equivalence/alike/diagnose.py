@@ -14,6 +14,7 @@ from equivalence.judge.precision import BUDGET
 from equivalence.kinds import Told
 from equivalence.runs import kept, pairing, sides
 from equivalence.runs.comparison import Drawn
+from equivalence.sides.feed import Feed
 from equivalence.structure.layers import Layer, Site, align
 
 FORWARD = "the first layer whose result is wrong in the run: it is, or what it takes here"
@@ -95,7 +96,7 @@ def _of_torch(case: TwinCase, seed: int) -> Seen:
             got[site._replace(layer=names[site.layer])] = values
 
     between = observe(measurement).between
-    candidate.observe(whole.sample, partners, case.phase, sink)
+    candidate.observe(Feed(whole.sample, partners, case.phase), sink)
     return Seen(between, got, theirs, ours, pairs, drawn.unit_roundoff)
 
 
@@ -124,5 +125,5 @@ def _of_mindspore(case: MindSporeCase, seed: int) -> Seen:
         for _ in pair.rounded(range(RUNS), unit_roundoff):
             pass
     with pair.candidate.observed({path: name for name, path in pairs.items()}, got.__setitem__):
-        pair.candidate.run(pair.sample, pair.partners, case.phase, pair.pulled_back)
+        pair.candidate.run(pair.fed)
     return Seen(between, got, theirs, ours, pairs, unit_roundoff)

@@ -15,6 +15,7 @@ from equivalence.diagnosis.search import local_names
 from equivalence.errors import DeclarationError, blaming
 from equivalence.runs import pairing, sides, trained
 from equivalence.sample import Sample, call_of, resolve_inputs
+from equivalence.sides.feed import Feed
 from equivalence.sides.mindspore_network import MindSporeNetwork
 from equivalence.structure.layers import align
 from equivalence.structure.weights import Partners
@@ -122,7 +123,7 @@ class Whole:
         def load(unit: Unit):
             part = self.new_candidate("pynative").part(unit.cell, "pynative")
             sample = InSitu(self.sample, unit.path, [], {})
-            part.loaded(sample, self.unit_partners(unit), case.phase)
+            part.loaded(Feed(sample, self.unit_partners(unit), case.phase))
             return part
 
         network = self.new_candidate("pynative")
@@ -131,12 +132,12 @@ class Whole:
             once = functools.partial(load, unit)
             streamed[unit.cell] = mindspore_parts.Streamed(unit.cell, once, plain)
         network = mindspore_parts.around(network, streamed)
-        partners = self.around(network.slots())
-        network.run(self.sample, partners, case.phase, {})
+        feed = Feed(self.sample, self.around(network.slots()), case.phase)
+        network.run(feed)
         if network.stand_ins.every:  # the run was broken off where a kernel was missing
             for each in streamed.values():
                 each.calls.clear()
-            network.run(self.sample, partners, case.phase, {})
+            network.run(feed)
         return {unit.path: streamed[unit.cell].calls for unit in self.units}
 
     def around(self, slots: Mapping[str, object], extra: Mapping[str, str] = {}) -> Partners:

@@ -22,6 +22,7 @@ from equivalence.judge.precision import BUDGET
 from equivalence.judge.truth import Truth
 from equivalence.judge.verdict import judge
 from equivalence.sides.accurate import AccurateKernels
+from equivalence.sides.feed import Feed
 from equivalence.structure import weights
 from equivalence.structure.layers import differences
 from equivalence.twins.kernels import described, inaccurate
@@ -86,10 +87,11 @@ def _kernels(search: Search, path: str, local: Local) -> list[str]:
     if not path or device != "cpu" or search.case.twin.computes:
         return []
     part = search.candidate.part(search.pairs[path], "pynative")
-    partners, outputs = search.local_names(path, search.partners), Truth(local.expected).pulled_back
+    partners = search.local_names(path, search.partners)
+    outputs = Truth(local.expected).pulled_back
     accurate = AccurateKernels()
     with accurate:
-        trace = part.run(local.sample, partners, search.case.phase, outputs)
+        trace = part.run(Feed(local.sample, partners, search.case.phase, outputs))
     if not judge(local.expected, trace, search.unit_roundoff, replaceable=True).equal:
         return []
     return kernels_told(accurate, device)

@@ -131,7 +131,7 @@ def _met(
     candidate = sides.build_candidate(replace(case, execution="pynative"))
     watch = MindSporeCalls(candidate.cell)
     with watch:
-        candidate.run(made.reference.sample, made.partners, case.phase, {})
+        candidate.run(replace(made.feed, outputs={}))
     asks = any(call.name == "grad" for call in watch.recording.calls)
     met: dict[Fault, Statement | None] = {}
     for call in watch.recording.calls:

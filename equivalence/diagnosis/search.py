@@ -20,6 +20,7 @@ from equivalence.judge.truth import Truth
 from equivalence.judge.verdict import Judgement, TensorVerdict, judge
 from equivalence.runs import kept, pairing, sides
 from equivalence.runs.comparison import Comparison, Drawn
+from equivalence.sides.feed import Feed
 from equivalence.sides.mindspore_network import MindSporeNetwork
 from equivalence.statements.calls import Code, Statement
 from equivalence.structure import layouts
@@ -168,13 +169,19 @@ class Search:
         self.eager = bool(wrong) and {*wrong} <= right
         return [what for what, names in of_kind.items() if names and names <= right]
 
+    @property
+    def fed(self) -> Feed:
+        """What the whole candidate is fed with."""
+        whole = self.whole
+        return Feed(whole.sample, self.partners, self.case.phase, whole.expected.pulled_back)
+
     def _eager(self) -> tensors.Trace:
         """What the network gives in PyNative mode, in a later call where its first one is right."""
         if not self.keeps_state:
             return self._in_pynative
-        later, outputs = self.candidate.part("", "pynative"), self.whole.expected.pulled_back
+        later = self.candidate.part("", "pynative")
         with kernels.replacing(self.accurate):
-            return later.run(self.whole.sample, self.partners, self.case.phase, outputs)
+            return later.run(self.fed)
 
     def blame(self, path: str) -> list[str]:
         """The layers to blame within a wrong layer; the layer itself if there are none."""
@@ -253,7 +260,7 @@ class Search:
         if first and second_call.keeps(made, drawn):
             self.keeps_state = True
             again = self.candidate.part("", "pynative")
-            second_call.prepare(drawn, made.reference, again, self.partners)
+            second_call.prepare(drawn, again, made.feed)
         if exact is not None:  # which has no verdicts on random numbers
             draws = [v for v in made.judgement.verdicts if tensors.of_draws(v.name)]
             verdicts = (*exact.judgement.verdicts, *draws)
@@ -337,11 +344,11 @@ class Search:
             alone = replace(self.measurement, network=network, sample=sample)
             expected = of_layer(alone).without(partners.alone)
             laid: Any = LaidOut(sample, *self._layouts.get((path, call), UNCHANGED))
-            run = laid, partners, self.case.phase, laid.shapes(expected.pulled_back)
-            trace = part.run(*run)
+            outputs = laid.shapes(expected.pulled_back)
+            trace = part.run(feed := Feed(laid, partners, self.case.phase, outputs))
             if self.accurate and not self._judge(expected, laid.restored(trace)).equal:
                 eager = self.candidate.part(self.pairs[path], "pynative")
-                again = functools.partial(eager.run, *run)
+                again = functools.partial(eager.run, feed)
                 compiled = self.case.execution != "pynative"
                 trace = kernels.exactly(trace, expected, self.unit_roundoff, again, compiled)
             trace = {**tensors.by_order(expected, laid.restored(trace))[0]}
@@ -395,11 +402,9 @@ class Search:
         network = network or sides.build_candidate(replace(self.case, execution="pynative"))
         names = {ours: theirs for theirs, ours in self.pairs.items()}
         here = Code(dict(network.cell.cells_and_names()))
-        outputs = self.whole.expected.pulled_back
         try:
             with kernels.replacing(self.accurate), network.observed(names, note):
-                run = self.whole.sample, self.partners, self.case.phase, outputs
-                self._in_pynative = network.run(*run)
+                self._in_pynative = network.run(self.fed)
             self.candidate.modes.noted |= network.modes.noted
         except Exception as error:  # as of a network that runs as a compiled graph alone
             self.ran = Counter({path: self.flow.times(path) for path in self.pairs})

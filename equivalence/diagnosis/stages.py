@@ -12,7 +12,6 @@ import functools
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -27,6 +26,7 @@ from equivalence.judge.precision import BUDGET
 from equivalence.judge.verdict import judge
 from equivalence.runs import kept, pairing, sides
 from equivalence.runs.comparison import Drawn
+from equivalence.sides.feed import Feed
 from equivalence.sides.protocols import Watch
 from equivalence.truth.compute import compute
 from equivalence.truth.mistakes import usual
@@ -154,8 +154,8 @@ class _Training:
         self.reference.noted = candidate.noted = range(1, self.steps + 1)
         partners = pairing.partners(case, self.reference.slots(), candidate.slots())
         self.expected = compute(self.measurement).without(partners.alone)
-        run: tuple[Any, ...] = self.sample, partners, case.phase, {}
-        self.raw = candidate.run(*run)
+        feed = Feed(self.sample, partners, case.phase)
+        self.raw = candidate.run(feed)
         if mistaken and kernels.replaceable(case):
             eager = sides.build_candidate(replace(case, execution="pynative"))
             eager.noted = candidate.noted
@@ -163,7 +163,7 @@ class _Training:
                 self.raw,
                 self.expected,
                 self.unit_roundoff,
-                functools.partial(eager.run, *run),
+                functools.partial(eager.run, feed),
                 case.execution != "pynative",
             )
         self.trace = self.expected.replace_undecided(self.raw)

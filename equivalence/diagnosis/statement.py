@@ -24,6 +24,7 @@ from equivalence.judge import tensors
 from equivalence.judge.truth import Truth
 from equivalence.judge.verdict import judge
 from equivalence.sides.accurate import EXACT, AccurateKernels
+from equivalence.sides.feed import Feed
 from equivalence.sides.mindspore_network import MindSporeNetwork
 from equivalence.statements.backward import Gradients
 from equivalence.statements.blame import Statements
@@ -140,7 +141,6 @@ class _Fed:
 
     def __init__(self, search: Search, path: str, mended: Sequence[str] = ()):
         self.search, self.path, local = search, path, search.measured(path)
-        self.sample, self.partners = local.sample, search.local_names(path, search.partners)
         self.measurement = replace(
             search.measurement, network=search.reference.part(path), sample=local.sample
         )
@@ -150,6 +150,8 @@ class _Fed:
         lent = weights(self.measurement, cells.values())
         gone = {tensors.parameter_gradient(name) for name in lent}
         self.expected = Truth({n: t for n, t in local.expected.items() if n not in gone})
+        partners, outputs = search.local_names(path, search.partners), self.expected.pulled_back
+        self.feed = Feed(local.sample, partners, search.case.phase, outputs)
         self.lent = lend(self.measurement, cells, path, search.laid)
         off = [v.name for v in local.judgement.differing if not v.equal]
         backward = [name for name in off if tensors.of_gradient(name)]
@@ -172,10 +174,10 @@ class _Fed:
 
     def wrong(self) -> bool:
         """Whether outputs or gradients are wrong, by more than rounding may explain."""
-        network, phase = self.network, self.measurement.phase
+        network = self.network
         watch = MindSporeCalls(network.cell, recorded=False, lent=self.lent)
         with kernels.replacing(self.search.accurate), watch:
-            trace = network.run(self.sample, self.partners, phase, self.expected.pulled_back)
+            trace = network.run(self.feed)
         trace, _ = tensors.by_order(self.expected, trace)
         expected = {
             name: tensor
@@ -213,7 +215,7 @@ class _Fed:
         network = self.network
         watch = MindSporeCalls(network.cell)
         with watch:
-            network.run(self.sample, self.partners, self.measurement.phase, {})
+            network.run(replace(self.feed, outputs={}))
         places = {call.statement.place for call in watch.recording.calls if call.statement}
         return all(blame.statement.place in places for blame, _ in blames)
 
@@ -223,8 +225,7 @@ class _Fed:
         found = self._forward(effort, self.state) if self.state else []
         if found and not self.off_backward:
             return found
-        sides = self.measurement, self.network, self.partners
-        gradients = Gradients(*sides, self.expected, self.lent)
+        gradients = Gradients(self.measurement, self.network, self.feed, self.expected, self.lent)
         backward: Explained = [(blame, []) for blame in gradients.blame()]
         effort.done += gradients.effort.done
         if backward and not self.path:
@@ -233,9 +234,9 @@ class _Fed:
 
     def _forward(self, effort: Effort, state: Sequence[str] = ()) -> Explained:
         """The statements to blame for wrong outputs, or for what is left in these buffers."""
-        sides = self.measurement, self.network, self.partners
-        statements = Statements(*sides, {}, self.lent, state)
-        blames = [_drawing(blame, sides[1]) for blame in statements.blame()]
+        network, forward = self.network, replace(self.feed, outputs={})
+        statements = Statements(self.measurement, network, forward, self.lent, state)
+        blames = [_drawing(blame, network) for blame in statements.blame()]
         effort.done += statements.effort.done
         if blames and not statements.mended:
             self.search.notes.append(SEEN_LATER)

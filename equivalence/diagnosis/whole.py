@@ -23,6 +23,7 @@ from equivalence.kinks.watch import KinkWatch
 from equivalence.runs import pairing, sides
 from equivalence.runs.comparison import Drawn
 from equivalence.sample import Perturbed
+from equivalence.sides.feed import Feed
 from equivalence.sides.mindspore_cells import array
 from equivalence.statements.calls import Code, Statement
 from equivalence.structure.layers import Sink, Site, align
@@ -207,9 +208,8 @@ class Step:
         names = {ours: theirs for theirs, ours in pairs.items()}
         try:
             with kernels.replacing(self.accurate), self.candidate.observed(names, note):
-                self.candidate.run(
-                    self.measurement.sample, self.partners, self.measurement.phase, {}
-                )
+                sample, phase = self.measurement.sample, self.measurement.phase
+                self.candidate.run(Feed(sample, self.partners, phase))
         finally:
             for handle in handles:
                 handle.remove()

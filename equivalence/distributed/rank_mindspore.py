@@ -9,6 +9,7 @@ from equivalence.distributed.rank import Job, RankSample, demand_step
 from equivalence.host.devices import CPU
 from equivalence.judge import tensors
 from equivalence.judge.tensors import Trace
+from equivalence.sides.feed import Feed
 from equivalence.sides.mindspore_cells import array
 from equivalence.sides.mindspore_training import MindSporeTraining
 from equivalence.structure import weights
@@ -33,7 +34,7 @@ def train(job: Job, sample: RankSample) -> Trace:
     names = ("network", "optimizer", "averaged", "batches")
     demand_step(job.target, training.cell_of_step, names)
     sample.loader = training.cell_of_step.batches
-    return training.run(sample, partners, "train", {})
+    return training.run(Feed(sample, partners, "train"))
 
 
 class RankTraining(MindSporeTraining):
@@ -51,16 +52,16 @@ class RankTraining(MindSporeTraining):
     def _held(self) -> dict[str, ms.Tensor]:
         return {}  # not compared, see `rank_torch`
 
-    def _run(self, sample, partners, phase, outputs) -> Trace:
+    def _run(self, feed: Feed) -> Trace:
         step = self._step
         self._step = watched = FirstGradients(step)
-        trace = super()._run(sample, partners, phase, outputs)
+        trace = super()._run(feed)
         names = {id(parameter): name for name, parameter in self.parameters.items()}
         own = {
             names[id(parameter)]: values
             for parameter, values in zip(step.optimizer.parameters, watched.first, strict=True)
         }
-        gradients = partners.restored(own)
+        gradients = feed.partners.restored(own)
         return {tensors.parameter_gradient(n): values for n, values in gradients.items()} | trace
 
 

@@ -7,6 +7,7 @@ from equivalence.dry.beats import Beats
 from equivalence.dry.files import unwritten
 from equivalence.dry.judging import judge
 from equivalence.dry.recorder import DryRecorder
+from equivalence.dry.torch_dry import TorchDry
 from equivalence.errors import EquivalenceError
 from equivalence.host.isolation import isolated
 from equivalence.scripts.compare import Pairing, Result, silent
@@ -56,7 +57,6 @@ def dry(
     if first.ended and result.ours.ended:
         return Dry()  # all that they do has been compared
     from equivalence.dry.mindspore_dry import MindSporeDry
-    from equivalence.dry.torch_dry import TorchDry
 
     tell(f"a dry run of the reference, up to {RATES:,} steps")
     theirs = DryRecorder(TorchDry(), RATES, first, None, seconds)

@@ -16,6 +16,7 @@ from equivalence.judge.verdict import Judgement, judge
 from equivalence.runs import pairing, sides
 from equivalence.runs.comparison import Drawn
 from equivalence.sample import Perturbed
+from equivalence.sides.feed import Feed
 from equivalence.truth.compute import MORE_RUNS, set_own_errors, whole, widen_by
 from equivalence.truth.measurement import NOISY_RUNS, Measurement
 from equivalence.words import nearest
@@ -92,7 +93,7 @@ def evaluate(
         reference_runs = _Runs(Measurement(reference, sample, first.phase, found[0].unit_roundoff))
         for case, candidate, of_case in zip(cases, candidates, found, strict=True):
             with blaming("candidate", f"{case.name}, batch {number}"):
-                ours = candidate.run(sample, partners, case.phase, {})
+                ours = candidate.run(Feed(sample, partners, case.phase))
             of_case.add(reference_runs, ours, labels, samples)
         samples += len(arrays[0])
     return [

@@ -25,6 +25,7 @@ from equivalence.judge.precision import BUDGET
 from equivalence.runs import pairing, sides
 from equivalence.runs.comparison import Drawn
 from equivalence.sample import Perturbed
+from equivalence.sides.feed import Feed
 from equivalence.truth.measurement import Measurement
 
 NOISY_RUNS = 8
@@ -129,7 +130,7 @@ class Sides:
 
         def run() -> dict[str, np.ndarray]:
             sample = self.measurement.sample
-            return self.candidate.run(sample, self.partners, self.case.phase, {})
+            return self.candidate.run(Feed(sample, self.partners, self.case.phase))
 
         with blaming("candidate", self.case.name):
             return of_mindspore(self.candidate, self.paths[1], run, forced)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from equivalence import kinds
 from equivalence.alike import diagnose as alike
+from equivalence.alike.first import First
 from equivalence.alike.told import of_sides
 from equivalence.declare.draws import Draw
 from equivalence.declare.twin import (
@@ -221,8 +222,6 @@ class Session:
     def _reference(self, case: TwinCase) -> tuple[Any, str]:
         """The reference's side, built, and the sentence on the inputs that it needs."""
         if isinstance(case, MindSporeCase):
-            from equivalence.alike.first import First
-
             return First(case), ANY
         reference = sides.build_reference(case)
         return reference, propose(reference.module)

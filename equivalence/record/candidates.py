@@ -21,12 +21,12 @@ import numpy as np
 from equivalence import dtypes, errors, files
 from equivalence.declare.twin import TwinCase
 from equivalence.errors import EquivalenceError, RecordError
-from equivalence.judge.tensors import Shapes, Trace
+from equivalence.judge.tensors import Trace
 from equivalence.randomness.layers import DROPOUT, RandomLayer
 from equivalence.record import fingerprint, store, truths
 from equivalence.record.store import CANDIDATE
-from equivalence.sample import Sample
-from equivalence.structure.weights import Partners, Slot
+from equivalence.sides.feed import Feed
+from equivalence.structure.weights import Slot
 
 CURE = "run `make record-candidate` again where the device is, with the same version"
 
@@ -86,22 +86,20 @@ class KeptCandidate:
         """The paths of the cells that draw random numbers while training."""
         return self.built.dropouts()
 
-    def call_before(
-        self, sample: Sample, partners: Partners, phase: str, outputs: Shapes, both: bool
-    ) -> None:
+    def call_before(self, feed: Feed, both: bool) -> None:
         """Run with the values of another sample; that run is not recorded."""
-        self.built.call_before(sample, partners, phase, outputs, both)
+        self.built.call_before(feed, both)
 
     def drawn_by(self, note: Callable[[], list[RandomLayer]]) -> list[RandomLayer]:
         """The draws that `note` finds in a run, which are also recorded."""
         layers = self.rest["random_layers"] = note()
         return layers
 
-    def run(self, sample: Sample, partners: Partners, phase: str, outputs: Shapes) -> Trace:
+    def run(self, feed: Feed) -> Trace:
         """The candidate's trace, which is also recorded."""
-        self.rest["digest"] = _digest(sample, self.slots(), partners, outputs, self.calls)
+        self.rest["digest"] = _digest(feed, self.slots(), self.calls)
         with self._keep_exception():
-            trace = self.built.run(sample, partners, phase, outputs)
+            trace = self.built.run(feed)
         self.rest["trace"] = {name: [v.shape, dtypes.name(v.dtype)] for name, v in trace.items()}
         stored = {name: v for name, v in trace.items() if v.dtype.kind in STORED_KINDS}
         self._write({name: dtypes.plain(values) for name, values in stored.items()})
@@ -225,14 +223,14 @@ class ReplayedCandidate:
     def call_before(self, *_: Any) -> None:
         """Do nothing: the recorded run came after such a call."""
 
-    def run(self, sample: Sample, partners: Partners, _phase: str, outputs: Shapes) -> Trace:
+    def run(self, feed: Feed) -> Trace:
         """The recorded trace. Raises RecordError if it is missing or belongs to another sample."""
         if self.trace is None:
             raise RecordError(
                 f"{self.case.name}: {self.path} has no trace of it, since it crashed or did not "
                 f"fit its reference then: {CURE}"
             )
-        digest = _digest(sample, self._slots, partners, outputs, self.case.calls)
+        digest = _digest(feed, self._slots, self.case.calls)
         if digest != self.digest:
             raise RecordError(
                 f"{self.case.name}: its run in {self.path} was given other inputs or weights than "
@@ -247,11 +245,9 @@ def _exception(name: str, words: str) -> Exception:
     return own.get(name, type(name, (Exception,), {}))(words)
 
 
-def _digest(
-    sample: Sample, slots: Mapping[str, Slot], partners: Partners, outputs: Shapes, calls: int
-) -> int:
+def _digest(feed: Feed, slots: Mapping[str, Slot], calls: int) -> int:
     """The digest of everything that the candidate gets, see `fingerprint.digest`."""
-    return fingerprint.digest(sample, partners.needed(slots), outputs, calls)
+    return fingerprint.digest(feed.sample, feed.partners.needed(slots), feed.outputs, calls)
 
 
 _active: Writer | Reader | None = None

@@ -18,6 +18,7 @@ from equivalence.judge.verdict import Judgement, demand_values, judge
 from equivalence.record import truths
 from equivalence.runs import sides
 from equivalence.sample import Sample
+from equivalence.sides.feed import Feed
 from equivalence.sides.protocols import CandidateSide
 from equivalence.structure.weights import Partners
 from equivalence.truth.known import Reference
@@ -150,10 +151,11 @@ class Comparison(Findings):
     raw: Trace
     judgement: Judgement
 
-    def run(self, network: CandidateSide) -> Trace:
-        """What another run of a network gives on the sample that both sides were fed."""
+    @property
+    def feed(self) -> Feed:
+        """What the candidate was fed with."""
         known = self.reference
-        return network.run(known.sample, self.partners, self.case.phase, known.expected.pulled_back)
+        return Feed(known.sample, self.partners, self.case.phase, known.expected.pulled_back)
 
     def rejudged(self, raw: Trace, drawn: Drawn) -> "Comparison":
         """The comparison by another trace of the candidate."""

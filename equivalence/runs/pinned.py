@@ -95,12 +95,10 @@ def judge(comparison: Comparison, case: TwinCase) -> Comparison:
 
 def _of_candidate(comparison: Comparison, case: TwinCase) -> Draws:
     """The draws of the candidate in a PyNative run, or as they were recorded."""
-    known = comparison.reference
 
     def note() -> Draws:
         network = sides.build_candidate(replace(case, execution="pynative"))
-        outputs = known.expected.pulled_back
-        return network.random_layers(known.sample, comparison.partners, case.phase, outputs)
+        return network.random_layers(comparison.feed)
 
     return comparison.candidate.drawn_by(note)
 

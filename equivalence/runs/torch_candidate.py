@@ -9,9 +9,10 @@ import numpy as np
 from equivalence.declare.twin import TwinCase
 from equivalence.host import devices
 from equivalence.judge import tensors
-from equivalence.judge.tensors import Shapes, Trace
+from equivalence.judge.tensors import Trace
 from equivalence.randomness.layers import RandomLayer
 from equivalence.sample import INTEGER_BUFFERS, Sample
+from equivalence.sides.feed import Feed
 from equivalence.sides.torch_network import TorchNetwork
 from equivalence.structure.layers import Layer, Sink, below
 from equivalence.structure.settings import in_modes
@@ -69,11 +70,9 @@ class TorchCandidate:
         """The draws that `note` finds in a run."""
         return note()
 
-    def random_layers(
-        self, sample: Sample, partners: Partners, phase: str, _outputs: Shapes
-    ) -> list[RandomLayer]:
+    def random_layers(self, feed: Feed) -> list[RandomLayer]:
         """Every draw of random numbers in a run, in order."""
-        return self.network.random_layers(_Named(sample, partners), phase)
+        return self.network.random_layers(_Named(feed), feed.phase)
 
     def layers(self, partners: Partners) -> list[Layer]:
         """All modules, a parent before its children; their weights have the reference's names."""
@@ -94,10 +93,10 @@ class TorchCandidate:
         changed = self.network.constants.changed(self.network.module)
         return [name for name in changed if not partners.sources(name)]
 
-    def run(self, sample: Sample, partners: Partners, phase: str, _outputs: Shapes) -> Trace:
+    def run(self, feed: Feed) -> Trace:
         """Run forward and backward in the sample's dtype, by the reference's names."""
-        trace = self.network.run(_Named(sample, partners), phase, sample.dtype)
-        names = self.slots()
+        trace = self.network.run(_Named(feed), feed.phase, feed.sample.dtype)
+        names, partners = self.slots(), feed.partners
         for of in (tensors.parameter_gradient, tensors.buffer):
             own = {name: trace.pop(of(name)) for name in names if of(name) in trace}
             trace |= {of(name): values for name, values in partners.restored(own).items()}
@@ -106,24 +105,22 @@ class TorchCandidate:
         trace = {name: v for name, v in trace.items() if not name.startswith(begin)}
         return trace | {begin + partners.place(name): v for name, v in own.items()}
 
-    def call_before(
-        self, sample: Sample, partners: Partners, phase: str, outputs: Shapes, _both: bool
-    ) -> None:
+    def call_before(self, feed: Feed, _both: bool) -> None:
         """Run with the values of another sample, so that what is kept of them shows in `run`."""
-        self.run(sample, partners, phase, outputs)
+        self.run(feed)
 
-    def observe(self, sample: Sample, partners: Partners, phase: str, sink: Sink) -> None:
+    def observe(self, feed: Feed, sink: Sink) -> None:
         """Run while `sink` gets the outputs and cotangents of every layer, by its own paths."""
         with self.network.observed(sink):
-            self.run(sample, partners, phase, {})
+            self.run(feed)
 
 
 class _Named(Sample):
     """A sample by the candidate's names of its weights."""
 
-    def __init__(self, sample: Sample, partners: Partners):
-        vars(self).update(vars(sample))
-        self._sample, self._partners = sample, partners
+    def __init__(self, feed: Feed):
+        vars(self).update(vars(feed.sample))
+        self._sample, self._partners = feed.sample, feed.partners
 
     def inputs(self, step: int = 1) -> list[np.ndarray]:
         """The sample's inputs, of whatever kind it is."""

@@ -13,6 +13,7 @@ from equivalence.declare.renames import matches
 from equivalence.errors import WeightError
 from equivalence.host.isolation import isolated
 from equivalence.judge.settings import Settings
+from equivalence.scripts import torch_side
 from equivalence.scripts.judging import Expectation, Verdict
 from equivalence.scripts.layers import Culprit, named
 from equivalence.scripts.looks import NO_FAULTS, NOTHING_FITS, Faults, Fits, Looks
@@ -21,6 +22,7 @@ from equivalence.scripts.recording import Recorder
 from equivalence.scripts.running import Training
 from equivalence.scripts.single import LEAST, Kept
 from equivalence.scripts.steps import Network, Run, demand_steps
+from equivalence.sides.torch_jitter import Jitter
 from equivalence.structure.layers import compare_settings
 from equivalence.structure.order import completed
 from equivalence.structure.slots import Slot
@@ -179,13 +181,10 @@ def run_of_reference(
     kind: type[Recorder] = Recorder,
 ) -> Run:
     """A run of the reference. given: a first one, of which it gets weights and batches."""
-    from equivalence.scripts.torch_side import TorchSide, Watch
-    from equivalence.sides.torch_jitter import Jitter
-
-    side = TorchSide(own_gradients=training.rank is not None)
+    side = torch_side.TorchSide(own_gradients=training.rank is not None)
     recorder = kind(side, steps, given, looked_into=looked_into)
     observers: list[Any] = [Jitter(noise)] if noise else []
-    observers += [Watch(recorder, watch)] if watch else []
+    observers += [torch_side.Watch(recorder, watch)] if watch else []
     with isolated(), silent(given is not None):
         training.run(recorder, side.watching(recorder, *observers))
     return recorder.run

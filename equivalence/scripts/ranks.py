@@ -23,6 +23,7 @@ from equivalence.declare.data_parallel import LIMIT
 from equivalence.distributed import launch
 from equivalence.distributed.launch import LAUNCHERS, say
 from equivalence.distributed.rank import keep_own_files
+from equivalence.distributed.torch_meeting import meeting
 from equivalence.host.isolation import isolated
 from equivalence.scripts.compare import Pairing, Result, Tell, run_of_reference, settings_of
 from equivalence.scripts.judging import STAGES, Departure, Expectation, Verdict, label
@@ -236,8 +237,6 @@ class _Telling(Recorder):
 
 def _reference(job: Job, training: Training, number: int) -> Ran:
     """The runs of one rank of the reference."""
-    from equivalence.distributed.torch_meeting import meeting
-
     given = job.given[number] if job.given else None
     runs: list[Run] = []
     with meeting(number, job.ranks) as met:

@@ -18,7 +18,8 @@ from equivalence import folders, torchvision_schemas
 from equivalence.distributed import alone
 from equivalence.errors import DeclarationError, EquivalenceError, SideError, of_engine, own_line
 from equivalence.scripts.recording import Recorder, StoppedError
-from equivalence.targets import as_target, described, resolve
+from equivalence.targets import described, resolve
+from equivalence.typed_targets import target_of
 from equivalence.words import raised
 
 SEED = 0
@@ -51,6 +52,9 @@ class Training:
             raise DeclarationError(
                 f"the {self.role} {self.name!r} is neither a script nor MODULE:FUNCTION; name one"
             )
+        file = self.name.rpartition(":")[0]
+        if is_function and file.endswith(".py") and not Path(file).is_file():
+            raise DeclarationError(f"the {self.role} {self.name!r}: there is no file {file}")
         if is_function and self.arguments:
             raise DeclarationError(
                 f"{self.name!r} is a function, and {self.arguments!r} are for a script; leave them "
@@ -115,8 +119,7 @@ class Training:
             sys.argv = before
 
     def _function(self) -> Mapping[str, Any]:
-        file, _, attribute = self.name.rpartition(":")
-        target = as_target(file, attribute) if file.endswith(".py") else self.name
+        target = target_of(self.name)
         function = resolve(target)
         if not callable(function) or isinstance(function, type):
             raise DeclarationError(f"{self.name!r} is {described(function)}; name one that trains")

@@ -1,6 +1,7 @@
 """The two frameworks behind the same verbs.
 
 protocols: what a side is: all that others ask of a reference, and of a candidate.
+feed: what a run of a candidate is fed with.
 torch_network, mindspore_network: build a network, load weights, run it, and list its layers.
 mindspore_cells: builds cells, and frees what MindSpore keeps of them; arrays to tensors and back.
 torch_jitter: noise of one rounding in a training as it stands.

@@ -17,13 +17,14 @@ from equivalence import dtypes
 from equivalence.errors import DeclarationError, WeightError
 from equivalence.host.devices import CPU, Place
 from equivalence.judge import tensors
-from equivalence.judge.tensors import Shapes, Trace
+from equivalence.judge.tensors import Trace
 from equivalence.judge.truth import PulledBack
 from equivalence.nesting import Arguments
 from equivalence.randomness import mindspore_draws
 from equivalence.randomness.layers import RandomLayer
 from equivalence.randomness.mindspore_draws import MindSporeDraws
-from equivalence.sample import INTEGER_BUFFERS, Sample
+from equivalence.sample import INTEGER_BUFFERS
+from equivalence.sides.feed import Feed
 from equivalence.sides.mindspore_cells import (
     OfArrays,
     array,
@@ -294,39 +295,30 @@ class MindSporeNetwork:
         """The draws that `note` finds in a run."""
         return note()
 
-    def random_layers(
-        self, sample: Sample, partners: Partners, phase: str, outputs: Shapes
-    ) -> list[RandomLayer]:
-        """Every draw of random numbers in a PyNative run, in order; what is pinned is named, too.
-
-        The arguments are those of `run`.
-        """
+    def random_layers(self, feed: Feed) -> list[RandomLayer]:
+        """Every draw of random numbers in a PyNative run, in order, also what is pinned."""
         notes = mindspore_draws.Notes(self.cell, self.draws.own(self.cell.cells_and_names()))
         with self.draws.noting(notes):
-            self.run(sample, partners, phase, outputs)
+            self.run(feed)
         return notes.layers
 
-    def run(self, sample: Sample, partners: Partners, phase: str, outputs: Shapes) -> Trace:
+    def run(self, feed: Feed) -> Trace:
         """Run forward and backward in the sample's dtype; the trace has the reference's names.
-
-        partners: path of a weight -> the reference's name.
-        phase: "train" or "eval".
-        outputs: name -> shape of each floating output that has a cotangent.
 
         A second run reuses the compiled graph. Raises WeightError where the cell does not hold the
         weights that were loaded.
         """
         self._enter()
-        return self._with_kernels(lambda: self._run_anew(sample, partners, phase, outputs))
+        return self._with_kernels(lambda: self._run_anew(feed))
 
-    def _run_anew(self, sample, partners, phase, outputs) -> Trace:
+    def _run_anew(self, feed: Feed) -> Trace:
         # State of earlier cases changes gradients: after a softmax over an axis of size one, the
         # gradient of every later softmax of that rank and axis lacks its sum.
         mindspore_stream.clear()
         try:
-            self._load(sample, partners)
+            self._load(feed)
             with without_torch(), self._arithmetic(), self.draws.running(self.root):
-                return self._run_noted(sample, partners, phase, outputs)
+                return self._run_noted(feed)
         except OddOutputsError:
             self._odd = True
             self._forget()
@@ -335,20 +327,20 @@ class MindSporeNetwork:
             # in every later case of the process.
             mindspore_stream.clear()
             raise
-        return self._run_anew(sample, partners, phase, outputs)
+        return self._run_anew(feed)
 
-    def _run_noted(self, sample, partners, phase, outputs) -> Trace:
+    def _run_noted(self, feed: Feed) -> Trace:
         """A run; another one notes the modes of the cells where the first has changed some.
 
         Only PyNative mode can change any. A cell with hooks is not what is judged.
         """
         self._changed.clear()
-        trace = self._run(sample, partners, phase, outputs)
+        trace = self._run(feed)
         if self.modes.hold(self._changed):
             self.modes.moved = True
-            self._load(sample, partners)
-            with self.modes.noting(phase, self._pinned()), self.draws.apart():
-                self._run(sample, partners, phase, outputs)
+            self._load(feed)
+            with self.modes.noting(feed.phase, self._pinned()), self.draws.apart():
+                self._run(feed)
         return trace
 
     def _watched(self) -> contextlib.AbstractContextManager[None]:
@@ -363,20 +355,18 @@ class MindSporeNetwork:
             mindspore_stream.discard_graphs(self._step)
             self._step = None
 
-    def call_before(
-        self, sample: Sample, partners: Partners, phase: str, outputs: Shapes, both: bool
-    ) -> None:
+    def call_before(self, feed: Feed, both: bool) -> None:
         """Run with the values of another sample, so that what is kept of them shows in `run`.
 
-        The first arguments are those of `run`. both: whether to go forward in the other phase, too;
-        a compiled cell keeps the phase of its first call.
+        both: whether to go forward in the other phase, too; a compiled cell keeps the phase of its
+        first call.
         """
-        self.run(sample, partners, phase, outputs)
+        self.run(feed)
         if both and self.execution == "pynative":
-            self.modes.set(next(other for other in PHASES if other != phase))
+            self.modes.set(next(other for other in PHASES if other != feed.phase))
             with self.stand_ins(), self._arithmetic(), self.draws.running(self.root):
-                arrays = [tensor(values) for values in sample.inputs()]
-                arguments, keywords = (self.arguments or sample.arguments).filled(arrays)
+                arrays = [tensor(values) for values in feed.sample.inputs()]
+                arguments, keywords = (self.arguments or feed.sample.arguments).filled(arrays)
                 try:
                     self.cell(*arguments, **keywords)
                 except Exception:  # the cases of that phase tell of it
@@ -387,14 +377,15 @@ class MindSporeNetwork:
         """The paths of the parameters that have values."""
         return [path for path, each in self.parameters.items() if not each.has_init]
 
-    def loaded(self, sample: Sample, partners: Partners, phase: str) -> nn.Cell:
+    def loaded(self, feed: Feed) -> nn.Cell:
         """The cell, ready to be called in PyNative mode: with the sample's weights, in a phase."""
-        self._load(sample, partners)
+        self._load(feed)
         self._step = self.cell
-        self._set_phase(phase)
+        self._set_phase(feed.phase)
         return self.cell
 
-    def _load(self, sample: Sample, partners: Partners) -> None:
+    def _load(self, feed: Feed) -> None:
+        sample, partners = feed.sample, feed.partners
         # A cell without weights has no float32 values that could be cast.
         if sample.dtype != "float32" and self._step is None and self.parameters:
             narrow(self.cell, sample.dtype)
@@ -474,7 +465,8 @@ class MindSporeNetwork:
             self._made[key] = array(values)
         return self._made[key]
 
-    def _run(self, sample, partners, phase, outputs) -> Trace:
+    def _run(self, feed: Feed) -> Trace:
+        sample, outputs = feed.sample, feed.outputs
         trained = {n: p for n, p in self.parameters.items() if p.requires_grad}
         positions = tuple(sample.differentiable)
         inputs = [tensor(values) for values in sample.inputs()]
@@ -496,7 +488,7 @@ class MindSporeNetwork:
             weakref.finalize(self, mindspore_stream.discard_graphs, self._step).atexit = False
             if self.declared is not None:
                 self._step.set_inputs(*self._unknown(arguments))
-        self._set_phase(phase)
+        self._set_phase(feed.phase)
         if self._attributes is not None:
             self._attributes.begin()
         with self._watched():
@@ -517,9 +509,9 @@ class MindSporeNetwork:
         arrays = [array(gradient) for gradient in flatten(gradients)]
         trace |= zip(names, arrays, strict=False)
         of_weights = dict(zip(trained, arrays[len(names) :], strict=backward))
-        for name, gradient in partners.restored(of_weights).items():
+        for name, gradient in feed.partners.restored(of_weights).items():
             trace[tensors.parameter_gradient(name)] = gradient
-        return trace | self._buffers(partners) | self._written(partners)
+        return trace | self._buffers(feed.partners) | self._written(feed.partners)
 
     def _written(self, partners: Partners) -> Trace:
         """What this run, or one before it, has written into attributes, by the reference's paths.

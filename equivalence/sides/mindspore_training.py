@@ -19,7 +19,8 @@ from equivalence.host.devices import Place
 from equivalence.judge import tensors
 from equivalence.judge.tensors import Trace
 from equivalence.randomness.mindspore_draws import MindSporeDraws
-from equivalence.sample import Sample, moved
+from equivalence.sample import moved
+from equivalence.sides.feed import Feed
 from equivalence.sides.mindspore_cells import array, empty, tensor
 from equivalence.sides.mindspore_network import MindSporeNetwork
 from equivalence.sides.mindspore_pullback import called
@@ -99,21 +100,22 @@ class MindSporeTraining(MindSporeNetwork):
         if type(self.step).set_train is nn.Cell.set_train:
             self.cell.set_train(training)
 
-    def _load(self, sample: Sample, partners: Partners) -> None:
+    def _load(self, feed: Feed) -> None:
         if self._spent:
             # An optimizer that has run keeps its state, also where its parameters get new values:
             # MindSpore compiles it, in PyNative mode too.
             self._renew()
-        super()._load(sample, partners)
+        super()._load(feed)
         kept, weights = self._held(), self._all()
-        _demand_used(partners.rename, (*weights, *kept))
+        _demand_used(feed.partners.rename, (*weights, *kept))
         for group in self._copies:
             for name, weight in group.weights.items():
                 kept[name].assign_value(ms.Tensor(array(weights[weight])))
 
-    def _run(self, sample, partners, phase, _outputs) -> Trace:
+    def _run(self, feed: Feed) -> Trace:
+        sample, partners = feed.sample, feed.partners
         self._spent = True
-        self._set_phase(phase)
+        self._set_phase(feed.phase)
         call = called(self._step, sample.arguments)
         if self._attributes is not None:
             self._attributes.begin()

@@ -9,12 +9,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from equivalence.host.devices import Place
-from equivalence.judge.tensors import Shapes, Trace
+from equivalence.judge.tensors import Trace
 from equivalence.randomness.layers import Draws, RandomLayer
 from equivalence.sample import AnySample, Sample
+from equivalence.sides.feed import Feed
 from equivalence.sides.modes import Modes
 from equivalence.structure.layers import Called, Layer, Sink
-from equivalence.structure.weights import Partners, Slot
+from equivalence.structure.weights import Slot
 
 if TYPE_CHECKING:
     from equivalence.sides.mindspore_network import MindSporeNetwork
@@ -156,14 +157,8 @@ class CandidateSide(Protocol):
     def drawn_by(self, note: Callable[[], list[RandomLayer]]) -> list[RandomLayer]:
         """The draws that `note` finds in a run, or those that were recorded."""
 
-    def run(self, sample: Sample, partners: Partners, phase: str, outputs: Shapes) -> Trace:
-        """Run forward and backward in the sample's dtype, or all steps, by the reference's names.
+    def run(self, feed: Feed) -> Trace:
+        """The trace of a run in the sample's dtype, or of all steps, by the reference's names."""
 
-        partners: path of a weight -> the reference's name.
-        outputs: name -> shape of each floating output that has a cotangent.
-        """
-
-    def call_before(
-        self, sample: Sample, partners: Partners, phase: str, outputs: Shapes, both: bool
-    ) -> None:
+    def call_before(self, feed: Feed, both: bool) -> None:
         """Run with the values of another sample, so that what is kept of them shows in `run`."""

@@ -13,6 +13,7 @@ import numpy as np
 from equivalence.judge import tensors
 from equivalence.judge.precision import BUDGET
 from equivalence.judge.truth import Truth
+from equivalence.sides.feed import Feed
 from equivalence.sides.mindspore_network import MindSporeNetwork
 from equivalence.statements.blame import MISTAKES, TRIED
 from equivalence.statements.calls import Blame, Recording, Spot, Statement, alike, by_hand
@@ -29,7 +30,6 @@ from equivalence.statements.cotangents import (
 from equivalence.statements.lent import Lent
 from equivalence.statements.same import moved, norm
 from equivalence.statements.watched import Watched
-from equivalence.structure.weights import Partners
 from equivalence.truth.measurement import Measurement
 
 LEVELS = 3
@@ -46,11 +46,11 @@ class Gradients(Watched):
         self,
         measurement: Measurement,
         network: MindSporeNetwork,
-        partners: Partners,
+        feed: Feed,
         expected: Truth,
         lent: Mapping[str, Lent] | None = None,
     ):
-        super().__init__(measurement, network, partners, expected.pulled_back, lent)
+        super().__init__(measurement, network, feed, lent)
         self.gradients = {n: t for n, t in expected.items() if tensors.of_gradient(n)}
         reference = self.quantities.recording
         self.groups = quantities(self.candidate, reference, self.found)

@@ -9,6 +9,7 @@ from equivalence.declare.twin import TwinCase
 from equivalence.errors import SideError, staying, words
 from equivalence.runs import kept, pairing, sides
 from equivalence.runs.comparison import Drawn
+from equivalence.sides.feed import Feed
 from equivalence.statements.calls import Call, Statement
 from equivalence.statements.mindspore_calls import MindSporeCalls, MindSporeGradients, Swap
 from equivalence.statements.watched import Watched
@@ -51,15 +52,15 @@ class _Raising(Watched):
         drawn, known = Drawn(case, seed), kept.reference(case, seed)
         network = sides.build_candidate(replace(case, execution="pynative"))
         partners = pairing.partners(case, known.slots, network.slots())
-        measurement = drawn.measurement(known.sample)
-        return cls(measurement, network, partners, known.expected.pulled_back)
+        feed = Feed(known.sample, partners, case.phase, known.expected.pulled_back)
+        return cls(drawn.measurement(known.sample), network, feed)
 
     def look(self, replaced: Mapping[Swap, np.ndarray]) -> None:
         """Watch the candidate until it raises, and find its values in the reference."""
         watch = MindSporeCalls(self.network.cell, replaced)
         try:
             with watch:
-                self.network.run(self.sample, self.partners, self.measurement.phase, self.pulled)
+                self.network.run(self.feed)
         except Exception as error:  # it is what is looked for
             self.error, self.forward = error, not watch.returned
         self.candidate, self.last = watch.recording, watch.taken
@@ -85,7 +86,7 @@ class _Raising(Watched):
         """The last statement of which a gradient by itself is refused with this message."""
         watch = MindSporeGradients(self.network.cell)
         with watch:
-            self.network.run(self.sample, self.partners, self.measurement.phase, {})
+            self.network.run(replace(self.feed, outputs={}))
         found = [each for each, refusal in watch.refused if words(refusal).startswith(message)]
         return found[-1] if found else None
 

@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from equivalence.judge import tensors
-from equivalence.judge.tensors import Shapes
 from equivalence.kinks.watch import KinkWatch
 from equivalence.sample import Perturbed, Sample
+from equivalence.sides.feed import Feed
 from equivalence.sides.mindspore_network import MindSporeNetwork
 from equivalence.statements.calls import Effort, Recording, Spot, Statement, alike, content
 from equivalence.statements.forms import blocks, filled, forms, likeness, marks_alike
@@ -16,7 +16,6 @@ from equivalence.statements.lent import Lent
 from equivalence.statements.mindspore_calls import MindSporeCalls, Swap
 from equivalence.statements.same import PARTS, Known, Quantities, plain
 from equivalence.statements.torch_calls import TorchCalls
-from equivalence.structure.weights import Partners
 from equivalence.truth import flips
 from equivalence.truth.measurement import Measurement
 
@@ -54,8 +53,7 @@ class Watched:
 
     measurement: the reference on the sample.
     network: the candidate, which runs in PyNative mode.
-    partners: candidate name -> reference name of every weight.
-    pulled: name -> shape of each output that cotangents are pulled back from; empty: forward only.
+    feed: what the candidate is fed with, the same sample.
     lent: path of a cell -> the layer of the reference that computes in its place.
     state: the buffers that are to be right, by their names in a trace; none: the outputs are.
     effort: what is run and compared, counted.
@@ -65,16 +63,14 @@ class Watched:
         self,
         measurement: Measurement,
         network: MindSporeNetwork,
-        partners: Partners,
-        pulled: Shapes,
+        feed: Feed,
         lent: Mapping[str, Lent] | None = None,
         state: Collection[str] = (),
     ):
         self.measurement, self.network, self.state = measurement, network, sorted(state)
-        self.partners, self.pulled, self.lent = partners, pulled, lent or {}
-        self.sample: Sample = measurement.sample
+        self.feed, self.lent = feed, lent or {}
         steps = KinkWatch()
-        reference, theirs = self._reference(self.sample, steps)
+        reference, theirs = self._reference(measurement.sample, steps)
         numbers = [*map(reference.value, theirs)]
         self.quantities = Quantities(reference, measurement.unit_roundoff)
         for probe in range(PROBES):
@@ -127,8 +123,7 @@ class Watched:
         """
         watch = MindSporeCalls(self.network.cell, replaced, pulled, recorded, self.lent)
         with watch:
-            phase = self.measurement.phase
-            trace = self.network.run(self.sample, self.partners, phase, self.pulled)
+            trace = self.network.run(self.feed)
         ran = watch.recording if recorded else self.candidate
         times = RECORDED if recorded else 1
         self.effort.add(times * len(ran.calls), times * ran.elements)

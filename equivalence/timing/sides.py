@@ -12,6 +12,7 @@ from equivalence import nesting
 from equivalence.declare.twin import TwinCase
 from equivalence.errors import blaming
 from equivalence.runs import pairing, sides
+from equivalence.sides.feed import Feed
 from equivalence.timing.steps import REFERENCE, Step
 
 
@@ -101,11 +102,11 @@ def mindspore_step(network: Any, reference: Any, case: TwinCase, sample: Any) ->
     partners = pairing.partners(case, reference.slots(), network.slots())
     arguments = [ms.Tensor(values) for values in sample.inputs()]
     if case.trains:
-        network._load(sample, partners)
+        network._load(Feed(sample, partners, case.phase))
         network._set_phase("train")
     else:
         shapes = _shapes(reference, sample) if case.phase == "train" else {}
-        network.run(sample, partners, case.phase, shapes)  # makes the step
+        network.run(Feed(sample, partners, case.phase, shapes))  # makes the step
         arguments += [ms.Tensor(sample.cotangent(i, shape)) for i, shape in shapes.items()]
 
     def step() -> None:

@@ -20,6 +20,7 @@ from equivalence.reach.decision import total
 from equivalence.record import candidates, truths
 from equivalence.runs import kept, sides
 from equivalence.runs.comparison import Comparison, Drawn, joined
+from equivalence.sides.feed import Feed
 from equivalence.sides.protocols import CandidateSide
 from equivalence.structure import weights
 from equivalence.truth.known import Reference
@@ -97,7 +98,7 @@ def _demand_raise(case: TwinCase, seed: int) -> str | None:
         network = kept.candidate(case, seed)
         rename = weights.plain(case.twin.rename)
         names = {n: weights.reference_name(n, rename) for n in network.slots()}
-        network.run(side.sample, weights.Partners(names), case.phase, {})
+        network.run(Feed(side.sample, weights.Partners(names), case.phase))
 
     _demand_raised("candidate", case, candidate)
     return side.record

@@ -21,6 +21,7 @@ from equivalence.record import candidates
 from equivalence.releases import DISPATCHING
 from equivalence.runs import kept, pairing, pinned, sides
 from equivalence.runs.comparison import Comparison, Drawn
+from equivalence.sides.feed import Feed
 from equivalence.sides.protocols import CandidateSide
 from equivalence.structure.weights import Partners
 from equivalence.truth.known import Reference
@@ -96,7 +97,7 @@ def _islands(made: Comparison, case: TwinCase) -> tuple[str, ...]:
 
         watched = Precisions()
         with blaming("candidate", case.name), watched:
-            made.run(made.candidate)
+            made.candidate.run(made.feed)
         return tuple(islands.told(theirs, watched.seen))
     return ()
 
@@ -127,7 +128,7 @@ def _of_first_call(raw: Trace, comparison: Comparison) -> Trace:
     One that has met other sizes keeps the largest table that it has needed, and may do so.
     """
     with blaming("candidate", comparison.case.name):
-        made = comparison.run(sides.build_candidate(comparison.case))
+        made = sides.build_candidate(comparison.case).run(comparison.feed)
     names = [verdict.name for verdict in comparison.judgement.differing]
     return raw | {name: made[name] for name in names if name in made}
 
@@ -146,12 +147,12 @@ def _run(
     case = drawn.case
     pinned.demand(case, reference.random_layers, candidate.dropouts())
     environment.spare_collections()
+    feed = Feed(reference.sample, partners, case.phase, reference.expected.pulled_back)
     if fresh:
-        second_call.prepare(drawn, reference, candidate, partners)
-    outputs = reference.expected.pulled_back
+        second_call.prepare(drawn, candidate, feed)
     seen = CodeReach(case, candidate, reference.expected.reach)
     with blaming("candidate", case.name), seen:
-        trace = candidate.run(reference.sample, partners, case.phase, outputs)
+        trace = candidate.run(feed)
     return trace, seen.reach
 
 

@@ -214,7 +214,7 @@ class _Runs:
 
         kernels = AccurateKernels(replaced)
         with blaming("candidate", self.drawn.case.name), kernels:
-            return self.made.run(self.candidate), kernels.errors
+            return self.candidate.run(self.made.feed), kernels.errors
 
     def compared(self, replaced: Collection[str]) -> Comparison:
         """The comparison with these kernels replaced."""

@@ -13,6 +13,7 @@ from equivalence.judge import tensors
 from equivalence.judge.tensors import Trace
 from equivalence.runs import sides
 from equivalence.runs.comparison import Comparison, Drawn
+from equivalence.sides.feed import Feed
 from equivalence.sides.protocols import CandidateSide
 from equivalence.structure.weights import Partners
 from equivalence.truth.known import Reference
@@ -30,20 +31,18 @@ KEEPERS = {
 """Execution -> what may keep state. In a graph, some of MindSpore's own kernels do."""
 
 
-def prepare(
-    drawn: Drawn, reference: Reference, candidate: CandidateSide, partners: Partners
-) -> None:
+def prepare(drawn: Drawn, candidate: CandidateSide, feed: Feed) -> None:
     """Let a new candidate, which may keep state, run with another draw of inputs and weights."""
     case = drawn.case
     if not case.keeps:
         return
     sample = drawn.sample()
     sample.given.clear()  # what is kept of other weights must show, too
-    for _ in range(reference.sample.redraw + 1):
+    for _ in range(feed.sample.redraw + 1):
         sample.draw_again()
     both = set(case.twin.phases) == set(PHASES)
     with blaming("candidate", case.name):
-        candidate.call_before(sample, partners, case.phase, reference.expected.pulled_back, both)
+        candidate.call_before(replace(feed, sample=sample), both)
 
 
 def explain(comparison: Comparison, drawn: Drawn) -> Comparison:
@@ -83,7 +82,7 @@ def keeps(comparison: Comparison, drawn: Drawn) -> bool:
         return False
 
     with blaming("candidate", case.name):
-        raw = comparison.run(sides.build_candidate(case))
+        raw = sides.build_candidate(case).run(comparison.feed)
         if comparison.rejudged(raw, drawn).judgement.equal:
             return True
         if kernels.alike(comparison, drawn, raw):
@@ -91,7 +90,8 @@ def keeps(comparison: Comparison, drawn: Drawn) -> bool:
         if kernels.replaceable(case):
 
             def eager() -> Trace:
-                return comparison.run(sides.build_candidate(replace(case, execution="pynative")))
+                other = sides.build_candidate(replace(case, execution="pynative"))
+                return other.run(comparison.feed)
 
             compiled = case.execution != "pynative"
             raw = kernels.exactly(raw, known.expected, drawn.unit_roundoff, eager, compiled)

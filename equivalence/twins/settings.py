@@ -127,7 +127,7 @@ def padded_elsewhere(made: Comparison, drawn: Drawn) -> Settings | None:
     if not judgement.equal and made.case.execution == "graph":
         plain = replace(made.case, execution="pynative")
         with blaming("candidate", made.case.name):
-            trace = made.run(sides.build_candidate(plain))
+            trace = sides.build_candidate(plain).run(made.feed)
         judgement = made.rejudged(trace, drawn).judgement
     expected = made.reference.expected
     decided = {

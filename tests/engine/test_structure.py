@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.engine.parts.imports import Import, circles, imports, modules
+from tests.engine.parts.imports import Import, all_imports, circles, imports, modules
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = "equivalence"
@@ -72,28 +72,19 @@ def upward(found: list[Import]) -> list[str]:
     ]
 
 
-def eager(root: Path, package: str) -> set[str]:
+def eager(root: Path, package: str, framework: str) -> set[str]:
     """The modules that load a framework as soon as they are imported."""
-    files = modules(root, package)
-    loading = set()
-    for module, file in files.items():
-        names = []
-        for node in ast.parse(file.read_text()).body:
-            if isinstance(node, ast.Import):
-                names += [alias.name for alias in node.names]
-            elif isinstance(node, ast.ImportFrom):
-                names.append(node.module)
-        if any(name.partition(".")[0] in FRAMEWORKS for name in names):
-            loading.add(module)
-    arrows = [each for each in imports(root, package) if not each.late]
+    every = [each for each in all_imports(root, package) if not (each.late or each.typed)]
+    loading = {each.module for each in every if package_of(each.target) == framework}
+    arrows = [each for each in imports(root, package) if not (each.late or each.typed)]
     while fresh := {e.module for e in arrows if e.target in loading} - loading:
         loading |= fresh
     return loading
 
 
 def needless(root: Path, package: str) -> list[str]:
-    """Late imports of our own modules that load no framework."""
-    loading = eager(root, package)
+    """Late imports of our own modules that load no framework which is not there already."""
+    loading = [eager(root, package, framework) for framework in FRAMEWORKS]
     targets: dict[tuple[str, int], set[str]] = {}
     for each in imports(root, package):
         if each.late:
@@ -101,7 +92,7 @@ def needless(root: Path, package: str) -> list[str]:
     return [
         f"{module}:{line} imports {min(found)} late"
         for (module, line), found in targets.items()
-        if not found & loading
+        if all(module in eagerly or not found & eagerly for eagerly in loading)
     ]
 
 
@@ -124,9 +115,9 @@ def privates(module: str, file: Path) -> list[str]:
         if isinstance(node, ast.FunctionDef) and node.name in HANDLERS:
             found.append((node, node.name))
         if isinstance(node, ast.Attribute) and root_of(node) in names:
-            private = re.search(r"\._(?!_)|Mode$", ast.unparse(node))
-            if private and not ast.unparse(node).startswith("torch.ops."):
-                found.append((node, ast.unparse(node)))
+            told = ast.unparse(node)
+            if re.search(r"\._(?!_)|Mode$", told) and not told.startswith("torch.ops."):
+                found.append((node, told))
         targets = node.targets if isinstance(node, ast.Assign) else ()
         found += [(node, f"{ast.unparse(each)} = ...") for each in targets if patches(each, names)]
     return [f"{module}:{node.lineno} {told}" for node, told in found]
@@ -166,7 +157,7 @@ def test_there_is_no_circle_of_imports():
     assert circles(arrows) == []
 
 
-def test_our_own_modules_are_imported_late_only_where_they_load_a_framework():
+def test_our_own_modules_are_imported_late_only_where_they_load_another_framework():
     assert needless(ROOT, PACKAGE) == []
 
 
@@ -236,6 +227,19 @@ def test_a_late_import_is_needless_where_it_loads_no_framework(small):
 def test_a_late_import_that_loads_a_framework_through_another_is_right(small):
     late = "def f():\n    import p.mid.file\n"
     assert needless(small(low="import torch\n", mid="import p.low.file\n", top=late), "p") == []
+
+
+@pytest.mark.parametrize(
+    ("mid", "top"),
+    [
+        ("if TYPE_CHECKING:\n    import p.low.file\n", ""),
+        ("import p.low.file\n", "import torch\n"),
+    ],
+)
+def test_a_late_import_is_needless_of_types_and_where_the_framework_is_there(small, mid, top):
+    late = f"{top}def f():\n    import p.mid.file\n"
+    found = needless(small(low="import torch\n", mid=mid, top=late), "p")
+    assert [told.partition(" ")[2] for told in found] == ["imports p.mid.file late"]
 
 
 @pytest.mark.parametrize(

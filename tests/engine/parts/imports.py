@@ -8,12 +8,13 @@ from typing import NamedTuple
 
 
 class Import(NamedTuple):
-    """One import: of `target` by `module`, at `line`; late: inside a function."""
+    """One import: of `target` by `module`, at `line`; late: inside a function; typed: for types."""
 
     module: str
     target: str
     line: int
     late: bool
+    typed: bool
 
 
 def modules(root: Path, package: str) -> dict[str, Path]:
@@ -28,23 +29,32 @@ def modules(root: Path, package: str) -> dict[str, Path]:
 @functools.cache
 def imports(root: Path, package: str) -> list[Import]:
     """Every import of a module of the package by another of it."""
-    known = modules(root, package)
-    found = []
-    for module, file in known.items():
-        for node, late in _statements(ast.parse(file.read_text())):
-            for target in _targets(node):
-                if target in known and target not in (package, module):
-                    found.append(Import(module, target, node.lineno, late))
-    return found
+    known = modules(root, package).keys() - {package}
+    every = all_imports(root, package)
+    return [each for each in every if each.target in known and each.target != each.module]
 
 
-def _statements(node: ast.AST, late: bool = False) -> Iterator[tuple[ast.stmt, bool]]:
-    """Every statement below a node, and whether it lies in a function."""
+@functools.cache
+def all_imports(root: Path, package: str) -> list[Import]:
+    """Every import of a module of the package, also of what others have written."""
+    return [
+        Import(module, target, node.lineno, late, typed)
+        for module, file in modules(root, package).items()
+        for node, late, typed in _statements(ast.parse(file.read_text()))
+        for target in _targets(node)
+    ]
+
+
+def _statements(
+    node: ast.AST, late: bool = False, typed: bool = False
+) -> Iterator[tuple[ast.stmt, bool, bool]]:
+    """Every statement below a node; whether it lies in a function, and is for types alone."""
     late = late or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    typed = typed or (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case):
-            yield child, late
-            yield from _statements(child, late)
+            yield child, late, typed
+            yield from _statements(child, late, typed)
 
 
 def _targets(node: ast.AST) -> Iterator[str]:

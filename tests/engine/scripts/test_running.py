@@ -106,6 +106,22 @@ def test_a_script_that_is_not_there_is_an_error():
         Training("candidate", "nowhere.py")
 
 
+def test_a_function_in_a_file_is_imported_from_its_folder(folder):
+    (folder / "sub").mkdir()
+    (folder / "sub" / "helper_of_it.py").write_text("SEEN = []\n")
+    text = "import helper_of_it\ndef train(steps):\n    helper_of_it.SEEN.append(steps)\n"
+    (folder / "sub" / "train_of_it.py").write_text(text)
+    recorder = Recorder()
+    training = Training("candidate", "sub/train_of_it.py:train", steps=3)
+    training.run(recorder, contextlib.nullcontext())
+    assert recorder.ended
+
+
+def test_a_file_of_a_function_that_is_not_there_is_an_error():
+    with pytest.raises(DeclarationError, match=r"there is no file sub/train\.py"):
+        Training("candidate", "sub/train.py:train")
+
+
 def test_a_function_takes_no_arguments():
     with pytest.raises(DeclarationError, match="are for a script"):
         Training("candidate", "nets:train", "--lr 1")

@@ -10,6 +10,7 @@ from torch import nn
 from equivalence.declare.draws import normal
 from equivalence.host.isolation import isolated
 from equivalence.sample import Perturbed
+from equivalence.sides.feed import Feed
 from equivalence.sides.mindspore_network import MindSporeNetwork
 from equivalence.sides.torch_modes import SkipInitialisation, Widened
 from equivalence.sides.torch_network import TorchNetwork
@@ -162,7 +163,7 @@ def test_a_constant_is_filled_where_initialisation_is_skipped():
     network = MindSporeNetwork(MS + "Initialised", {}, "pynative")
     reference = {"mask": Slot((4,), CONSTANT)}
     partners = pair(reference, network.slots(), {})
-    recorded = network.run(sample(X), partners, "train", {"0": (3, 4)})
+    recorded = network.run(Feed(sample(X), partners, "train", {"0": (3, 4)}))
     assert np.array_equal(recorded["buffer:mask"], np.ones(4, np.float32))
 
 
@@ -170,7 +171,7 @@ def test_a_constant_is_filled_where_initialisation_is_skipped():
 def test_a_run_does_not_reach_the_constants_of_the_next(execution):
     network = MindSporeNetwork(MS + "Counting", {}, execution)
     partners = pair({"count": Slot((), CONSTANT)}, network.slots(), {})
-    counts = [network.run(sample(X), partners, "train", {})["buffer:count"] for _ in range(2)]
+    counts = [network.run(Feed(sample(X), partners, "train"))["buffer:count"] for _ in range(2)]
     assert counts == [1, 1]
     assert counts[0].dtype == np.int64
 

@@ -9,6 +9,7 @@ from equivalence.errors import WeightError
 from equivalence.host import devices
 from equivalence.host.isolation import isolated
 from equivalence.randomness.layers import dropout
+from equivalence.sides.feed import Feed
 from equivalence.sides.mindspore_network import MindSporeNetwork
 from equivalence.structure import weights
 from equivalence.structure.weights import Partners, Slot
@@ -35,7 +36,7 @@ def batch_norm(execution="pynative"):
 def run(built, drawn, outputs, phase="train"):
     """The trace under standard names; `outputs` are the shapes of the floating outputs."""
     partners = Partners({name: weights.reference_name(name, {}) for name in built.slots()})
-    return built.run(drawn, partners, phase, outputs)
+    return built.run(Feed(drawn, partners, phase, outputs))
 
 
 def test_slots_are_the_parameters_by_path_and_frozen_ones_are_buffers():
@@ -221,7 +222,7 @@ def test_each_draw_is_noted(kind):
     drawn = sample(normal(50, 4))
     names = Partners({name: name for name in dropping.slots()})
     assert dropping.dropouts() == ["dropout"]
-    noted = dropping.random_layers(drawn, names, "train", {"0": (50, 3)})
+    noted = dropping.random_layers(Feed(drawn, names, "train", {"0": (50, 3)}))
     assert noted == [dropout("dropout", 0.5, 150)]
 
 

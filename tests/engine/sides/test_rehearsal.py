@@ -15,6 +15,7 @@ from equivalence.errors import DeclarationError, EquivalenceError
 from equivalence.host import devices
 from equivalence.host.isolation import isolated
 from equivalence.runs.sides import build_candidate
+from equivalence.sides.feed import Feed
 from equivalence.sides.mindspore_network import MindSporeNetwork
 from equivalence.sides.rehearsal import OPAQUE, PRODUCTS, SIGNIFICANT, Rehearsal
 from equivalence.structure.weights import Partners
@@ -50,7 +51,7 @@ def traced(name, execution, mode, *shapes, output, **arguments):
     network = MindSporeNetwork(target, arguments, execution, place)
     drawn = sample(*(normal(*shape) for shape in shapes))
     partners = Partners({name: name for name in network.slots()})
-    return network.run(drawn, partners, "train", {"0": output}), network.products, drawn
+    return network.run(Feed(drawn, partners, "train", {"0": output})), network.products, drawn
 
 
 @both

@@ -7,6 +7,7 @@ from equivalence.declare.draws import normal
 from equivalence.judge.verdict import judge
 from equivalence.runs import kept, pairing, sides
 from equivalence.runs.comparison import Drawn
+from equivalence.sides.feed import Feed
 from equivalence.statements.lent import lend, weights
 from equivalence.statements.mindspore_calls import MindSporeCalls
 from tests.engine.parts.small import case
@@ -33,7 +34,7 @@ def run(both, layers):
     lent = lend(measurement, layers, "", {})
     watch = MindSporeCalls(network.cell, lent=lent)
     with watch:
-        trace = network.run(measurement.sample, partners, "train", expected.pulled_back)
+        trace = network.run(Feed(measurement.sample, partners, "train", expected.pulled_back))
     gone = {f"gradient:{name}" for name in weights(measurement, layers.values())}
     return {name: values for name, values in trace.items() if name not in gone}, watch.recording
 

@@ -10,6 +10,7 @@ from equivalence.declare.twin import Twin, TwinCase, cases
 from equivalence.errors import DeclarationError, EquivalenceError
 from equivalence.runs import kept, sides
 from equivalence.sample import Perturbed
+from equivalence.sides.feed import Feed
 from equivalence.structure import weights
 from equivalence.twins.check import check
 
@@ -143,7 +144,7 @@ def test_runs_do_not_reach_each_other(side):
     else:
         network = sides.build_candidate(case)
         partners = weights.pair(known.slots, network.slots(), {})
-        traces = [network.run(known.sample, partners, "train", {}) for _ in range(2)]
+        traces = [network.run(Feed(known.sample, partners, "train")) for _ in range(2)]
     assert traces[0].keys() == traces[1].keys()
     # MindSpore's cross entropy does not add up in the same order each time.
     for name in traces[0]:
