@@ -71,11 +71,12 @@ class SideError(EquivalenceError):
 
     side: "reference" or "candidate"; "" where no network of a case raised.
     in_gradients: whether MindSpore refused a gradient, in no line of the models'.
+    did: what a script did, the end of the text; "" where it is no script's.
     """
 
-    def __init__(self, text: str, side: str = "", in_gradients: bool = False):
+    def __init__(self, text: str, side: str = "", in_gradients: bool = False, did: str = ""):
         super().__init__(text)
-        self.side, self.in_gradients = side, in_gradients
+        self.side, self.in_gradients, self.did = side, in_gradients, did
 
 
 class LeavingError(Exception):

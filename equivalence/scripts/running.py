@@ -8,7 +8,7 @@ import runpy
 import shlex
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from equivalence.distributed import alone
 from equivalence.errors import DeclarationError, EquivalenceError, SideError, of_engine, own_line
 from equivalence.scripts.recording import Recorder, StoppedError
 from equivalence.targets import as_target, described, resolve
-from equivalence.words import raised
+from equivalence.words import counted, raised
 
 SEED = 0
 """Of all generators when a run begins, so that what no script seeds is the same each time."""
@@ -34,6 +34,7 @@ class Training:
     arguments: those of a script, as in a shell.
     steps: what a function is called with where it has a parameter of this name.
     rank: the number of the process that it runs in; None where one process is all.
+    variables: those of the environment that are set for it.
     """
 
     role: str
@@ -41,6 +42,7 @@ class Training:
     arguments: str = ""
     steps: int = 0
     rank: int | None = None
+    variables: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         is_function = ":" in self.name and not os.path.exists(self.name)
@@ -69,6 +71,7 @@ class Training:
         torchvision_schemas.declare_missing()
         folder = os.path.dirname(os.path.abspath(self.name)) if self.is_script else ""
         with _fresh(folder, SEED + (self.rank or 0)):
+            os.environ.update(self.variables)
             try:
                 with around:
                     try:
@@ -87,9 +90,11 @@ class Training:
                 made = len(recorder.run.steps)
                 if _is_stop(error):  # a framework wraps what is raised within it
                     return
-                raise SideError(
-                    f"the {self.role} {self.name} raised {raised(error)} after {made} steps{where}"
-                ) from error
+                did = f"raised {raised(error)} after {counted(made, 'step')}{where}"
+                raise self._failed(did) from error
+
+    def _failed(self, did: str) -> SideError:
+        return SideError(f"the {self.role} {self.name} {did}", did=did)
 
     def _ran(self, recorder: Recorder) -> Mapping[str, Any]:
         """Run it; one that asks for what a launcher sets runs once more as the only rank of one."""
@@ -138,9 +143,9 @@ class Training:
         if made and not end.code:
             return
         where = own_line(end.__traceback__)
-        raise SideError(
-            f"the {self.role} {self.name} ends by SystemExit({end.code!r}) after {made} steps"
-            f"{where}; its arguments are {self.arguments!r}"
+        raise self._failed(
+            f"ends by SystemExit({end.code!r}) after {counted(made, 'step')}{where}; its arguments "
+            f"are {self.arguments!r}"
         ) from end
 
 
