@@ -339,6 +339,13 @@ _LIKELY: tuple[tuple[re.Pattern, Callable[[re.Match], str]], ...] = (
         ),
     ),
     (re.compile(r"CPU operator\[(\w+)\] fail.*bfloat16", re.I | re.S), _no_bfloat16),
+    (
+        re.compile(r"parameter 'group' must be isinstance of <class 'str'>, but got None"),
+        lambda _: (
+            "MindSpore has nn.SyncBatchNorm over ranks on an Ascend alone: on a CPU compare it as "
+            "one process, without --ranks, where it is a BatchNorm"
+        ),
+    ),
 )
 """What a message says -> the likely cause."""
 

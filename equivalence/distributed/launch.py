@@ -109,8 +109,10 @@ LAUNCHERS = {
 ALONE = "python"
 """Stands for a launcher of one process."""
 
-STARTERS = {**LAUNCHERS, ALONE: Launcher("", "", lambda *_: [])}
-"""Name -> all that starts a run."""
+
+def launcher_of(name: str) -> Launcher:
+    """The launcher of a name: a key of LAUNCHERS, or ALONE."""
+    return Launcher("", "", lambda *_: []) if name == ALONE else LAUNCHERS[name]
 
 
 @dataclass(frozen=True)
@@ -232,7 +234,7 @@ class Run:
     """A run of all ranks of a case.
 
     name: the name of the case.
-    launcher: a key of STARTERS.
+    launcher: a key of LAUNCHERS, or ALONE.
     size: number of ranks.
     folder: the folder of the ranks' files; the logs of a failure are copied to LOGS.
     limit: seconds that all ranks may take, of processor time each (`processes.Limit`); beyond
@@ -262,7 +264,12 @@ class Run:
         SideError with the words of the rank that failed first or hangs, or else with those of the
         launcher.
         """
-        launcher = STARTERS[self.launcher]
+        if status := self.status_of(program):
+            self._fail("the run", None, f"ended with status {status}; {self._last_words()}")
+
+    def status_of(self, program: Sequence[str]) -> int:
+        """Run `program` likewise, and give the launcher's status once all ranks left a result."""
+        launcher = launcher_of(self.launcher)
         if launcher.package and not environment.installed(launcher.package):
             raise SideError(
                 f"{self.name}: {self.launcher} is a part of {launcher.package}, which is not "
@@ -287,10 +294,7 @@ class Run:
         for rank in self.ranks:
             if not rank.file("npz").exists():
                 self._fail(f"rank {rank.number}", rank, f"left no result; {self._last_words()}")
-        if guard.returncode:
-            self._fail(
-                "the run", None, f"ended with status {guard.returncode}; {self._last_words()}"
-            )
+        return guard.returncode
 
     def _demand_none_failed(self) -> None:
         """Raise SideError for the rank that failed first.

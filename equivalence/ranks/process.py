@@ -15,7 +15,7 @@ from pathlib import Path
 from equivalence import files
 from equivalence.declare.data_parallel import LIMIT
 from equivalence.distributed import launch
-from equivalence.distributed.launch import ALONE, STARTERS, say
+from equivalence.distributed.launch import ALONE, launcher_of, say
 from equivalence.distributed.rank import keep_own_files
 from equivalence.host.isolation import isolated
 from equivalence.ranks.parts import OfRank, Parts
@@ -56,7 +56,7 @@ class Job:
 
     @property
     def launcher(self) -> str:
-        """A key of STARTERS."""
+        """A key of LAUNCHERS, or ALONE."""
         return LAUNCHED_BY[self.training.role] if self.ranks > 1 else ALONE
 
 
@@ -82,8 +82,14 @@ def run(job: Job) -> list[Ran]:
         (folder / "job").write_bytes(pickle.dumps(job))
         name = f"the {job.training.role} {job.training.name}"
         started = launch.Run(name, job.launcher, job.ranks, folder, LIMIT)
-        started([__name__, temporary])
-        return [pickle.loads(rank.file("npz").read_bytes()) for rank in started.ranks]
+        status = started.status_of([__name__, temporary])
+        ran: list[Ran] = [pickle.loads(r.file("npz").read_bytes()) for r in started.ranks]
+        if status:  # MindSpore's processes may crash as they end
+            ran[0].runs[0].notes.append(
+                f"{job.launcher} ended with status {status} after all ranks of the "
+                f"{job.training.role} had left their results"
+            )
+        return ran
 
 
 def main(folder: Path) -> None:
@@ -94,7 +100,7 @@ def main(folder: Path) -> None:
 
         rank_mindspore.communicate()
         return
-    variable = STARTERS[job.launcher].rank
+    variable = launcher_of(job.launcher).rank
     number = int(os.environ[variable]) if variable else 0
     rank = launch.Rank(folder, number)
     with keep_own_files(rank):

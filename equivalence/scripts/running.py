@@ -16,7 +16,14 @@ import numpy as np
 
 from equivalence import folders, torchvision_schemas
 from equivalence.distributed import alone
-from equivalence.errors import DeclarationError, EquivalenceError, SideError, of_engine, own_line
+from equivalence.errors import (
+    DeclarationError,
+    EquivalenceError,
+    SideError,
+    likely,
+    of_engine,
+    own_line,
+)
 from equivalence.scripts.recording import Recorder, StoppedError
 from equivalence.targets import as_target, described, resolve
 from equivalence.words import counted, raised
@@ -90,7 +97,9 @@ class Training:
                 made = len(recorder.run.steps)
                 if _is_stop(error):  # a framework wraps what is raised within it
                     return
-                did = f"raised {raised(error)} after {counted(made, 'step')}{where}"
+                told = raised(error).rstrip(".")
+                cure = likely(str(error))
+                did = f"raised {told} after {counted(made, 'step')}{where}{cure}"
                 raise self._failed(did) from error
 
     def _failed(self, did: str) -> SideError:
