@@ -65,8 +65,7 @@ EXAMPLES = {
         "curve nets:train ports:train --steps 300 --picture curve.svg",
     ),
     "train": (
-        "train torch_train.py ms_train.py --steps 20",
-        "train torch_train.py ms_train.py --torch-args='--lr 0.1' --mindspore-args='--lr 0.1'",
+        "train torch_train.py ms_train.py --steps 20 --mindspore-args='--lr 0.1'",
         "train 'torchrun --nproc_per_node 2 train.py' 'msrun --worker_num 2 ms_train.py'",
     ),
 }
