@@ -45,7 +45,7 @@ def hint_of(
     if first.stage == "forward":
         return _of_norms(result, own, len(results), ranks)
     if first.stage == "data":
-        return _of_data(first, results, rank) or _of_samples(whole, own)
+        return _of_data(first, results, rank, ranks) or _of_samples(whole, own)
     if first.stage == "update" and first.step > 1:
         return _of_statistics(first, results, rank)
     return ""
@@ -100,7 +100,7 @@ def _of_gradients(first: Departure, result: Result, theirs: Step, ours: Step, ra
     return ""
 
 
-def _of_data(first: Departure, results: Sequence[Result], rank: int) -> str:
+def _of_data(first: Departure, results: Sequence[Result], rank: int, ranks: int) -> str:
     """Whose batch a rank has."""
 
     def inputs(run: Run) -> list[np.ndarray]:
@@ -111,6 +111,8 @@ def _of_data(first: Departure, results: Sequence[Result], rank: int) -> str:
         want = inputs(result.theirs) if first.step <= len(result.theirs.steps) else []
         same = len(got) == len(want) and all(map(np.array_equal, got, want))
         if other != rank and same and want:
+            if ranks == 1:
+                return f"rank {rank} has the samples of rank {other}"
             return f"it is the original's of rank {other}"
     return ""
 

@@ -29,6 +29,7 @@ def shared_out(run: Run, rank: int, ranks: int) -> Run:
         replace(
             each,
             key=f"{each.key} of a rank",
+            law=replace(each.law, part=(rank, ranks)),
             samples=-(-each.samples // ranks),
             order=each.order[rank::ranks],
         )
@@ -217,7 +218,8 @@ def _interleaved(epochs: Sequence[Epoch]) -> Epoch:
     order = [
         place for together in zip(*(e.order for e in epochs), strict=False) for place in together
     ]
-    return replace(epochs[0], samples=sum(each.samples for each in epochs), order=order)
+    law = replace(epochs[0].law, part=None)
+    return replace(epochs[0], law=law, samples=sum(each.samples for each in epochs), order=order)
 
 
 def demand_alike(runs: Sequence[Run], fail: Callable[[str], Exception]) -> None:

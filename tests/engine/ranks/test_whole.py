@@ -3,10 +3,14 @@
 import numpy as np
 import pytest
 
+from equivalence.errors import DeclarationError
 from equivalence.loaders.epochs import Epoch
 from equivalence.loaders.orders import Order
-from equivalence.ranks import whole
+from equivalence.ranks import process, whole
+from equivalence.ranks.compare import on_ranks
+from equivalence.ranks.process import Ran
 from equivalence.scripts.judging import Expectation, Verdict
+from equivalence.scripts.running import Training
 from equivalence.scripts.steps import WHOLE, Call, Given, Network, Run, Step, Stored
 from equivalence.structure.slots import Slot
 
@@ -140,7 +144,93 @@ def test_ranks_that_part_stand_for_no_one_process():
 def test_orders_of_ranks_and_of_one_process():
     one = Run(epochs=[Epoch("a.py:1", Order(True), 6, 1, [5, 3, 1, 0, 2, 4])])
     mine = whole.shared_out(one, 1, 2).epochs
-    assert [(each.samples, each.order) for each in mine][1] == (3, [3, 0, 4])
+    assert [(each.samples, each.order, each.law.part) for each in mine][1] == (3, [3, 0, 4], (1, 2))
     ranks = [Run(epochs=[whole.shared_out(one, rank, 2).epochs[1]], steps=[]) for rank in (0, 1)]
     (epoch,) = whole.together(ranks).epochs
     assert (epoch.samples, epoch.order) == (6, one.epochs[0].order)
+
+
+# --- From end to end, with runs that are made here in the place of processes ---------------------
+
+
+@pytest.fixture
+def launched(monkeypatch, tmp_path):
+    """Compares runs of the original's ranks with those of the port's."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("t.py", "m.py"):
+        (tmp_path / name).touch()
+
+    def compare(theirs, ours, met=True):
+        seen = []
+
+        def run(job):
+            seen.append((job.training.role, job.ranks, job.whole))
+            if job.training.role == "reference":
+                return [Ran([each] * len(job.noises), met) for each in theirs]
+            return [Ran([each]) for each in ours]
+
+        monkeypatch.setattr(process, "run", run)
+        sides = Training("reference", "t.py"), Training("candidate", "m.py")
+        return on_ranks(*sides, 1, (len(theirs), len(ours)), {}), seen
+
+    return compare
+
+
+def test_an_original_of_one_process_beside_two_ranks(launched):
+    result, seen = launched([run()], parts(), met=False)
+    assert result, str(result)
+    assert result.cut
+    assert seen == [("reference", 1, False), ("candidate", 2, True)]
+    assert str(result).startswith("EQUAL. m.py on 2 ranks trains as t.py does in 1 step")
+    assert "by its samples of each batch" in str(result)
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours", "place", "hint"),
+    [
+        (
+            [run()],
+            parts(gradients=W, reached=2 * W),
+            ("clipping", "w"),
+            "it is 2 times the original's: summed over the ranks, and not averaged",
+        ),
+        (
+            [run()],
+            [run(rows=[0, 2]), run(rows=[0, 2])],
+            ("data", "samples"),
+            "rank 1 has the samples of rank 0",
+        ),
+    ],
+)
+def test_mistakes_beside_one_process(launched, theirs, ours, place, hint):
+    result, _ = launched(theirs, ours, met=False)
+    first = result.results[result.first].verdict.departures[0]
+    assert not result
+    assert (first.stage, first.name) == place
+    assert result.hint == hint
+
+
+def test_a_port_of_one_process_beside_two_ranks(launched):
+    ranks = [run(rows=rows, marked=False) for rows in ([0, 2], [1, 3])]
+    (port,) = [run(rows=[0, 2, 1, 3], marked=False)]
+    result, seen = launched(ranks, [port])
+    assert result, str(result)
+    assert seen == [("reference", 2, False), ("candidate", 1, True)]
+    assert str(result).startswith("EQUAL. m.py trains as t.py on 2 ranks does in 1 step")
+    assert str(result).endswith("it is compared with the original's 2 ranks together")
+    result, _ = launched(ranks, [run(rows=[0, 2, 1, 3], marked=False, loss=4.0)])
+    assert [each.stage for each in result.results[0].verdict.departures] == ["loss"]
+
+
+def test_one_process_on_both_sides_needs_no_ranks(launched):
+    with pytest.raises(DeclarationError, match="leave out the ranks"):
+        launched([run(), run()], [run()], met=False)
+
+
+def test_weights_of_its_own_on_a_rank_beside_one_process_are_told(launched):
+    ours = parts()
+    ours[1].networks[0].initial = {"w": W + 1}
+    ours[1].steps[0].calls[0].outputs = {"0": stored(np.ones((2, 2)))}
+    result, seen = launched([run()], ours, met=False)
+    assert ("candidate", 2, True) in seen[2:]
+    assert result.hint == "it begins with weights of its own: the first rank's are not sent to it"
