@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 from equivalence import __version__
 from equivalence.host.devices import DEVICES
-from equivalence.option_values import argument, assignment, byte_size, positive, share
+from equivalence.option_values import argument, assignment, byte_size, numbers, positive, share
 from equivalence.typed_targets import target_of
 from equivalence.words import nearest
 
@@ -65,8 +65,8 @@ EXAMPLES = {
         "curve nets:train ports:train --steps 300 --picture curve.svg",
     ),
     "train": (
-        "train torch_train.py ms_train.py --steps 20",
-        "train torch_train.py ms_train.py --torch-args='--lr 0.1' --mindspore-args='--lr 0.1'",
+        "train torch_train.py ms_train.py --steps 20 --mindspore-args='--lr 0.1'",
+        "train 'torchrun --nproc_per_node 2 train.py' 'msrun --worker_num 2 ms_train.py'",
     ),
 }
 """Command -> two commands that show how it is used."""
@@ -492,7 +492,8 @@ def _add_train(commands: Any) -> None:
         "Exit code 1: they differ.",
         "dry.command:command",
     )
-    command.add_target("reference", "a script, or MODULE:FUNCTION that trains", "TORCH")
+    meaning = "a script; a line that launches it; or MODULE:FUNCTION that trains"
+    command.add_target("reference", meaning, "TORCH")
     command.add_target("candidate", "likewise", "MINDSPORE")
     command.add_count("--steps", "updates by an optimiser (default 10)", 10)
     for option in ("--torch-args", "--mindspore-args"):
@@ -501,8 +502,8 @@ def _add_train(commands: Any) -> None:
     command.add_several("--constant", CONSTANT, "NAME", action="extend")
     meaning = "run what the port compiles in PyNative mode"
     command.add("--execution", meaning, choices=("pynative",))
-    meaning = "run both on so many ranks of this host, under torchrun and msrun"
-    command.add("--ranks", meaning, "N", type=int)
+    meaning = "run both on so many ranks of this host, under torchrun and msrun; 1,2: of each side"
+    command.add("--ranks", meaning, "N", type=numbers)
     command.add_json()
 
 

@@ -71,11 +71,12 @@ class SideError(EquivalenceError):
 
     side: "reference" or "candidate"; "" where no network of a case raised.
     in_gradients: whether MindSpore refused a gradient, in no line of the models'.
+    did: what a script did, the end of the text; "" where it is no script's.
     """
 
-    def __init__(self, text: str, side: str = "", in_gradients: bool = False):
+    def __init__(self, text: str, side: str = "", in_gradients: bool = False, did: str = ""):
         super().__init__(text)
-        self.side, self.in_gradients = side, in_gradients
+        self.side, self.in_gradients, self.did = side, in_gradients, did
 
 
 class LeavingError(Exception):
@@ -338,6 +339,13 @@ _LIKELY: tuple[tuple[re.Pattern, Callable[[re.Match], str]], ...] = (
         ),
     ),
     (re.compile(r"CPU operator\[(\w+)\] fail.*bfloat16", re.I | re.S), _no_bfloat16),
+    (
+        re.compile(r"parameter 'group' must be isinstance of <class 'str'>, but got None"),
+        lambda _: (
+            "MindSpore has nn.SyncBatchNorm over ranks on an Ascend alone: on a CPU compare it as "
+            "one process, without --ranks, where it is a BatchNorm"
+        ),
+    ),
 )
 """What a message says -> the likely cause."""
 

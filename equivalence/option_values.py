@@ -48,6 +48,19 @@ def positive(text: str) -> int:
     return number
 
 
+def numbers(text: str) -> int | tuple[int, ...]:
+    """A whole number, or several with commas between them.
+
+    >>> numbers("2"), numbers("1,2")
+    (2, (1, 2))
+    """
+    try:
+        found = tuple(map(int, text.split(",")))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number, and not two, as 1,2") from None
+    return found if len(found) > 1 else found[0]
+
+
 def share(text: str) -> float:
     """The share that a text writes. Raises ArgumentTypeError where it is none.
 

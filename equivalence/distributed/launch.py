@@ -4,7 +4,7 @@ Every rank runs the same program. It reports by files in the run's folder, its w
 
     rank0.pid      its process id, written first
     rank0.log      all that it writes to stdout and stderr
-    rank0.failed   the exception that ended it, in one line
+    rank0.failed   what ended it, in one line: "raised OSError: no file"
     rank0.npz      its result, either complete or not there
 
 At the signal `ASKED`, and at SIGTERM, it writes its stack into its log.
@@ -59,8 +59,11 @@ LOG = "launcher.log"
 SAID = "== "
 """Prefix of the lines of a log in which a rank says what it does next."""
 
-DUMPED = ("Fatal Python error: ", "Current thread ", "Thread 0x", "Stack (most recent")
-"""Prefixes of the first line of a stack that is dumped."""
+DUMPED = (
+    *("Fatal Python error: ", "Current thread ", "Thread 0x", "Stack (most recent"),
+    "Traceback (most recent",
+)
+"""Prefixes of the first line of a stack that is dumped, or of a traceback."""
 
 LAST = 3
 """So many of a rank's last lines are told."""
@@ -73,8 +76,8 @@ PR_SET_CHILD_SUBREAPER = 36
 class Launcher:
     """How a launcher is called.
 
-    package: the package that must be installed.
-    rank: the environment variable with the number of a rank.
+    package: the package that must be installed; "" for none.
+    rank: the environment variable with the number of a rank; "" of the only one.
     command: (ranks, folder of its logs, port) -> its arguments, up to the program's module.
     """
 
@@ -102,6 +105,14 @@ LAUNCHERS = {
     "msrun": Launcher("mindspore", "RANK_ID", _msrun),
 }
 """Name -> launcher."""
+
+ALONE = "python"
+"""Stands for a launcher of one process."""
+
+
+def launcher_of(name: str) -> Launcher:
+    """The launcher of a name: a key of LAUNCHERS, or ALONE."""
+    return Launcher("", "", lambda *_: []) if name == ALONE else LAUNCHERS[name]
 
 
 @dataclass(frozen=True)
@@ -159,7 +170,7 @@ class Rank:
     def reason(self) -> str:
         """Why it failed, in its own words where it left any."""
         if self.file("failed").exists():
-            return f"raised {self.file('failed').read_text()}"
+            return f"{self.file('failed').read_text()}{self.last_lines}"
         if self.fatal:
             return f"died at {self.progress[1]}: {self.fatal}{self.last_lines}"
         return (
@@ -223,7 +234,7 @@ class Run:
     """A run of all ranks of a case.
 
     name: the name of the case.
-    launcher: a key of LAUNCHERS.
+    launcher: a key of LAUNCHERS, or ALONE.
     size: number of ranks.
     folder: the folder of the ranks' files; the logs of a failure are copied to LOGS.
     limit: seconds that all ranks may take, of processor time each (`processes.Limit`); beyond
@@ -253,8 +264,13 @@ class Run:
         SideError with the words of the rank that failed first or hangs, or else with those of the
         launcher.
         """
-        launcher = LAUNCHERS[self.launcher]
-        if not environment.installed(launcher.package):
+        if status := self.status_of(program):
+            self._fail("the run", None, f"ended with status {status}; {self._last_words()}")
+
+    def status_of(self, program: Sequence[str]) -> int:
+        """Run `program` likewise, and give the launcher's status once all ranks left a result."""
+        launcher = launcher_of(self.launcher)
+        if launcher.package and not environment.installed(launcher.package):
             raise SideError(
                 f"{self.name}: {self.launcher} is a part of {launcher.package}, which is not "
                 "installed"
@@ -278,10 +294,7 @@ class Run:
         for rank in self.ranks:
             if not rank.file("npz").exists():
                 self._fail(f"rank {rank.number}", rank, f"left no result; {self._last_words()}")
-        if guard.returncode:
-            self._fail(
-                "the run", None, f"ended with status {guard.returncode}; {self._last_words()}"
-            )
+        return guard.returncode
 
     def _demand_none_failed(self) -> None:
         """Raise SideError for the rank that failed first.

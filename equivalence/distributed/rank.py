@@ -22,7 +22,7 @@ import numpy as np
 
 from equivalence import errors, files
 from equivalence.distributed.launch import ASKED, LAUNCHERS, Rank, say
-from equivalence.errors import DeclarationError
+from equivalence.errors import DeclarationError, SideError
 from equivalence.host import watch
 from equivalence.judge.tensors import Trace
 from equivalence.nesting import Arguments
@@ -173,7 +173,8 @@ def keep_own_files(rank: Rank) -> Iterator[None]:
         traceback.print_exc()
         lines = errors.words(error).splitlines()
         words = "\n".join(line.removeprefix("- ") for line in lines if line.strip("-"))
-        files.write(rank.file("failed"), f"{type(error).__name__}: {words}")
+        did = error.did if isinstance(error, SideError) else ""
+        files.write(rank.file("failed"), did or f"raised {type(error).__name__}: {words}")
         raise
 
 

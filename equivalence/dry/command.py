@@ -11,8 +11,11 @@ from equivalence.dry.compare import dry
 from equivalence.errors import DeclarationError
 from equivalence.output import answer, aside, demand_writable, tell
 from equivalence.own import live
+from equivalence.ranks import launch_lines
+from equivalence.ranks.compare import on_ranks
+from equivalence.ranks.launch_lines import Line
+from equivalence.ranks.result import RanksResult
 from equivalence.scripts.compare import Result, Tell, trainings
-from equivalence.scripts.ranks import RanksResult, on_ranks
 from equivalence.scripts.running import Training
 from equivalence.scripts.text import document, lines
 
@@ -37,19 +40,21 @@ def train(
     rename: Mapping[str, str] | None = None,
     constants: Sequence[str] = (),
     execution: str | None = None,
-    ranks: int | None = None,
+    ranks: int | tuple[int, int] | None = None,
     tell: Tell = lambda _: None,
 ) -> "TrainResult | RanksResult":
     """Run two trainings up to a step, and compare each of their steps, stage by stage.
 
-    reference, candidate: a script, "train.py"; a function that trains, "module:function" or itself,
-        which is called with `steps` and `seed` where it has parameters of these names.
+    reference, candidate: a script, "train.py"; what launches one, "torchrun --nproc_per_node 2
+        train.py --lr 0.1"; a function that trains, "module:function" or itself, which is called
+        with `steps` and `seed` where it has parameters of these names.
     steps: how many updates are compared.
     torch_args, mindspore_args: the arguments of a script, as in a shell.
     rename: candidate's names of weights -> the reference's. constants: buffers that it keeps in no
         weight.
     execution: "pynative" runs the candidate in that mode, whatever it asks for.
-    ranks: how many processes each side runs in, under `torchrun` and `msrun`; None: in this one.
+    ranks: how many processes each side runs in, under `torchrun` and `msrun`, or one number for
+        each side, of which one is 1; None: in this one, unless what launches it says otherwise.
     tell: is called with a few words before what takes long.
 
     The result is true where nothing differs; `verdict.departures` has what does, in its order.
@@ -66,11 +71,19 @@ def train(
         raise DeclarationError(f"steps is {steps}; it must be at least 1")
     if execution not in (None, "pynative"):
         raise DeclarationError(f"execution is {execution!r}; write 'pynative', or leave it out")
-    if ranks is not None:
-        return _on_ranks(
-            [("reference", reference, torch_args), ("candidate", candidate, mindspore_args)],
-            ranks,
+    given = {"reference": (reference, torch_args), "candidate": (candidate, mindspore_args)}
+    launched = {role: _line(role, *each) for role, each in given.items()}
+    counts = {role: line.ranks if line else None for role, line in launched.items()}
+    on = launch_lines.demand_ranks(counts, ranks)
+    if on:
+        reference, candidate = (
+            _on_ranks(role, given[role][0], line, steps) for role, line in launched.items()
+        )
+        return on_ranks(
+            reference,
+            candidate,
             steps=steps,
+            ranks=on,
             rename=dict(rename or {}),
             constants=constants,
             eager=execution == "pynative",
@@ -78,18 +91,18 @@ def train(
         )
     with contextlib.ExitStack() as during:
 
-        def side(role: str, given: Any, arguments: str) -> Training:
-            given = str(given) if isinstance(given, PathLike) else given
-            return Training(role, during.enter_context(live.target(given, role)), arguments, steps)
+        def side(role: str) -> Training:
+            training, arguments = given[role]
+            if line := launched[role]:
+                return _training(role, line, steps)
+            target = during.enter_context(live.target(training, role))
+            return Training(role, target, arguments, steps)
 
-        both = (
-            side("reference", reference, torch_args),
-            side("candidate", candidate, mindspore_args),
-        )
-        given = (dict(rename or {}), constants)
-        found = trainings(*both, steps, *given, execution == "pynative", tell)
+        sides = side("reference"), side("candidate")
+        named = (dict(rename or {}), constants)
+        found = trainings(*sides, steps, *named, execution == "pynative", tell)
         if all(each.stage == "data" for each in found.verdict.departures):
-            late = dry(*both, found, *given, tell)
+            late = dry(*sides, found, *named, tell)
             departures = [*found.verdict.departures, *late.departures]
             notes = [*found.verdict.notes, *late.notes]
             verdict = replace(found.verdict, departures=departures, notes=notes)
@@ -97,21 +110,25 @@ def train(
     return TrainResult(**vars(found))
 
 
-def _on_ranks(
-    sides: Sequence[tuple[str, Any, str]], ranks: int, *, steps: int, **options: Any
-) -> RanksResult:
-    """Run both trainings on ranks. sides: the role, the training and the arguments of each."""
-    if ranks < 2:
-        raise DeclarationError(f"ranks is {ranks}; one process is run without it")
-    both = []
-    for role, given, arguments in sides:
-        if not isinstance(given, str | PathLike):
-            raise DeclarationError(
-                f"the {role} is {given!r}, and ranks run in processes of their own; give a script "
-                "or 'module:function'"
-            )
-        both.append(Training(role, str(given), arguments, steps))
-    return on_ranks(both[0], both[1], steps, ranks, **options)
+def _line(role: str, given: Any, arguments: str) -> Line | None:
+    """How a text launches a training, with further arguments; None for what is no text."""
+    if not isinstance(given, str | PathLike):
+        return None
+    line = launch_lines.read(str(given), role)
+    return replace(line, arguments=f"{line.arguments} {arguments}".strip())
+
+
+def _training(role: str, line: Line, steps: int) -> Training:
+    return Training(role, line.script, line.arguments, steps, variables=line.variables)
+
+
+def _on_ranks(role: str, given: Any, line: Line | None, steps: int) -> Training:
+    if line is None:
+        raise DeclarationError(
+            f"the {role} is {given!r}, and ranks run in processes of their own; give a script "
+            "or 'module:function'"
+        )
+    return _training(role, line, steps)
 
 
 def command(

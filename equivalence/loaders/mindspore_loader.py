@@ -346,6 +346,8 @@ def order_of(node: ds.Dataset) -> Order | None:
         return Order(True, weights=tuple(sampler.weights), replacement=replacement)
     if isinstance(sampler, ds.RandomSampler | ds.SubsetRandomSampler):
         return Order(True, replacement=replacement)
+    if isinstance(sampler, ds.DistributedSampler) and sampler.shuffle:
+        return Order(True, part=(sampler.shard_id, sampler.num_shards))
     return Order(True) if getattr(sampler, "shuffle", False) else None
 
 

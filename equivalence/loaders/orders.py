@@ -16,12 +16,14 @@ class Order:
     buffer: the samples among which the next one is drawn; None: all.
     weights: the weight of each sample; None where all have one.
     replacement: whether a sample may come twice.
+    part: the number of the part that a rank reads, from 0, and of how many; None: not known.
     """
 
     drawn: bool = False
     buffer: int | None = None
     weights: Sequence[float] | None = None
     replacement: bool = False
+    part: tuple[int, int] | None = None
 
 
 def difference(theirs: Order, ours: Order, samples: int | None) -> str | None:
@@ -42,6 +44,9 @@ def difference(theirs: Order, ours: Order, samples: int | None) -> str | None:
         return f"the {which[0]} draws with replacement, and the {which[1]} without"
     if problem := _weights(theirs.weights, ours.weights):
         return problem
+    if theirs.part and ours.part and theirs.part != ours.part:
+        told = [f"part {part} of {parts}" for part, parts in (ours.part, theirs.part)]
+        return f"the candidate reads {told[0]} of the samples, and the reference {told[1]}"
     buffers = [_within(each.buffer, samples) for each in (theirs, ours)]
     if buffers[0] != buffers[1]:
         told = ["all" if each is None else counted(each, "sample") for each in buffers]

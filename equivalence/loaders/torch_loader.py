@@ -250,6 +250,8 @@ def order_of(loader: data.DataLoader, ask: bool = True) -> Order:
     known = isinstance(inner, data.SequentialSampler | data.SubsetRandomSampler)
     if hasattr(inner, "shuffle") or known or loader.batch_sampler is None:
         shuffles = bool(getattr(inner, "shuffle", isinstance(inner, data.SubsetRandomSampler)))
+        if shuffles and isinstance(inner, data.DistributedSampler):
+            return Order(True, part=(inner.rank, inner.num_replicas))
         return Order(shuffles)
     return Order(ask and [*loader.batch_sampler] != [*loader.batch_sampler])
 

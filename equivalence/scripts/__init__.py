@@ -12,7 +12,7 @@ layers: the first layer that departs in a step.
 looks: runs a side once more, to see where it departs and in which precision.
 overflow: the first operator that gives NaN or an infinity.
 single: which layers to keep in float32, found by trying.
-ranks: both scripts on several ranks, under the frameworks' launchers.
+samples: those of a batch that is cut over ranks, or has another order.
 known: what is known of optimisers that update otherwise.
 text: all that is said of a result.
 """

@@ -15,7 +15,7 @@ from equivalence.held import Group
 from equivalence.loaders import epochs
 from equivalence.loaders.epochs import Epoch
 from equivalence.loaders.orders import Order
-from equivalence.scripts import places
+from equivalence.scripts import places, samples
 from equivalence.scripts.steps import (
     Call,
     Given,
@@ -93,6 +93,9 @@ class Recorder:
     waits = False
     """Whether weights that no gradient reaches are those before the next step: ranks send them."""
 
+    cut: tuple[int, int] | None = None
+    """The rank, and how many there are, where it has samples of the reference's whole batches."""
+
     def __init__(
         self,
         side: Side,
@@ -115,6 +118,8 @@ class Recorder:
         self._taken: dict[int, set[int]] = {}
         self._replays = True
         self._own: dict[int, tuple[Any, np.ndarray]] = {}
+        self._rows: list[int] | None = None  # of the last call of a network
+        self._of = 0  # so many samples the reference's has
         self._names_left: Mapping[str, Any] = {}
 
     def fits(self, slots: Mapping[str, Slot]) -> bool:
@@ -155,7 +160,10 @@ class Recorder:
         self.step.calls.append(Call(mine, own[:taken], places.here(), training))
         if own[taken:]:
             self.step.targets.append(Call(-1, own[taken:], places.here()))
-        return self.hand(arguments)
+        handed = self.hand(arguments)
+        for call in (*self.step.calls[-1:], *self.step.targets[-1:]):
+            call.rows = self._rows
+        return handed
 
     def leave(self, call: Call, outputs: Any) -> None:
         """A call of a network has ended."""
@@ -485,12 +493,26 @@ class Recorder:
         """
         calls = self._theirs("calls") + self._theirs("targets")
         others = [given for call in calls for given in call.inputs]
-        return self._exchanged(arguments, self._inputs(arguments), others)
+        whole = Call(0, self._inputs(arguments), places.here())
+        return self._exchanged(arguments, whole.inputs, self._part(whole, others))
 
     def _handed(self, arguments: Any, call: Call, theirs: Sequence[Call]) -> Any:
         """The arguments with the reference's tensors, where these have the same shapes."""
         others = theirs[0].inputs if theirs else []
-        return self._exchanged(arguments, call.inputs, others)
+        return self._exchanged(arguments, call.inputs, self._part(call, others))
+
+    def _part(self, call: Call, others: Sequence[Given]) -> Sequence[Given]:
+        """The samples of the reference's call that this one has; all where it is not cut."""
+        given = [each.values for each in others if each.values.ndim and not each.computed]
+        if self.cut is None:
+            return others
+        if call.network >= 0 and given:
+            self._rows = samples.places(call.inputs, others, *self.cut)
+            self._of = len(given[0])
+        call.rows = self._rows
+        if call.rows is None:
+            return others
+        return samples.part(others, call.rows, self._of)
 
     def _exchanged(self, arguments: Any, own: Sequence[Given], others: Sequence[Given]) -> Any:
         """Arguments with other tensors, where these pair up and differ."""

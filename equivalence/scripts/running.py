@@ -8,7 +8,7 @@ import runpy
 import shlex
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +16,18 @@ import numpy as np
 
 from equivalence import folders, torchvision_schemas
 from equivalence.distributed import alone
-from equivalence.errors import DeclarationError, EquivalenceError, SideError, of_engine, own_line
+from equivalence.errors import (
+    DeclarationError,
+    EquivalenceError,
+    SideError,
+    likely,
+    of_engine,
+    own_line,
+)
 from equivalence.scripts.recording import Recorder, StoppedError
 from equivalence.targets import described, resolve
 from equivalence.typed_targets import target_of
-from equivalence.words import raised
+from equivalence.words import counted, raised
 
 SEED = 0
 """Of all generators when a run begins, so that what no script seeds is the same each time."""
@@ -38,6 +45,7 @@ class Training:
     arguments: those of a script, as in a shell.
     steps: what a function is called with where it has a parameter of this name.
     rank: the number of the process that it runs in; None where one process is all.
+    variables: those of the environment that are set for it.
     """
 
     role: str
@@ -45,6 +53,7 @@ class Training:
     arguments: str = ""
     steps: int = 0
     rank: int | None = None
+    variables: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         is_function = ":" in self.name and not os.path.exists(self.name)
@@ -76,6 +85,7 @@ class Training:
         torchvision_schemas.declare_missing()
         folder = os.path.dirname(os.path.abspath(self.name)) if self.is_script else ""
         with _fresh(folder, SEED + (self.rank or 0)):
+            os.environ.update(self.variables)
             try:
                 with around:
                     try:
@@ -94,9 +104,13 @@ class Training:
                 made = len(recorder.run.steps)
                 if _is_stop(error):  # a framework wraps what is raised within it
                     return
-                raise SideError(
-                    f"the {self.role} {self.name} raised {raised(error)} after {made} steps{where}"
-                ) from error
+                told = raised(error).rstrip(".")
+                cure = likely(str(error))
+                did = f"raised {told} after {counted(made, 'step')}{where}{cure}"
+                raise self._failed(did) from error
+
+    def _failed(self, did: str) -> SideError:
+        return SideError(f"the {self.role} {self.name} {did}", did=did)
 
     def _ran(self, recorder: Recorder) -> Mapping[str, Any]:
         """Run it; one that asks for what a launcher sets runs once more as the only rank of one."""
@@ -144,9 +158,9 @@ class Training:
         if made and not end.code:
             return
         where = own_line(end.__traceback__)
-        raise SideError(
-            f"the {self.role} {self.name} ends by SystemExit({end.code!r}) after {made} steps"
-            f"{where}; its arguments are {self.arguments!r}"
+        raise self._failed(
+            f"ends by SystemExit({end.code!r}) after {counted(made, 'step')}{where}; its arguments "
+            f"are {self.arguments!r}"
         ) from end
 
 

@@ -89,6 +89,7 @@ class Call:
     training: whether the network is in training mode.
     layers: what goes into each layer and comes out, in order, where that is asked for:
         (layer, number of its call, "input 0" or "output 0") -> values and line.
+    rows: the places of its samples in the original's batch; None: all, in that order.
     """
 
     network: int
@@ -97,6 +98,7 @@ class Call:
     training: bool = True
     outputs: Tensors = field(default_factory=dict)
     layers: dict[tuple[str, int, str], tuple[Stored, str]] = field(default_factory=dict)
+    rows: list[int] | None = None
 
 
 @dataclass

@@ -18,6 +18,7 @@ EXHAUSTIVE = (
     "test_defects.py",
     "test_distributed.py",
     "test_mistakes.py",
+    "test_ranks.py",
     "test_recorded.py",
     "test_rivals.py",
     "test_scripts.py",

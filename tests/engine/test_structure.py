@@ -43,6 +43,7 @@ LEVELS = (
     ("evaluation", "generation", "quantised"),
     ("curves",),
     ("scripts",),
+    ("ranks",),
     ("dry",),
     ("plugin", "commands"),
     ("__main__",),

@@ -69,6 +69,22 @@ def test_ranks_that_end_with_their_results_pass(run, tmp_path):
     assert not (tmp_path / "kept").exists()
 
 
+def test_a_rank_that_crashes_behind_its_result_is_refused_unless_the_status_is_asked_for(
+    run, tmp_path
+):
+    with pytest.raises(SideError, match=r"the run under small ended with status 1"):
+        run("crashes late")
+    made = Run("a case", "small", 2, tmp_path / "run", LIMIT)
+    assert made.status_of([HERE, "rank", "right"]) == 0
+    assert made.status_of([HERE, "rank", "crashes late"]) == 1
+
+
+def test_what_a_rank_has_printed_before_it_raises_is_told(run, tmp_path):
+    assert "; its last lines: about to read shard 4; " in refused(
+        run, tmp_path, "prints and raises"
+    )
+
+
 def test_a_rank_that_raises_is_told_in_its_words_with_the_line(run, tmp_path):
     told = refused(run, tmp_path, "raises")
     assert "raised ValueError: a batch of nothing (" in told

@@ -112,3 +112,12 @@ def test_an_order_that_cannot_be_read_is_told():
     with isolated(), handed(recorder), pytest.raises(RuntimeError):
         next(iter(generated(sampler=Broken(6)).create_tuple_iterator()))
     assert "no order" in str(recorder.errors[0])
+
+
+def test_the_part_that_a_rank_reads_is_of_its_law():
+    shard = generated(num_shards=2, shard_id=1).batch(2)
+    recorder = Recorder([])
+    recorder.orders = lambda _: ("key", [])
+    rows, epochs = read(shard, 1, recorder=recorder)
+    assert epochs[0].law.part == (1, 2)
+    assert epochs[0].order == rows[0]

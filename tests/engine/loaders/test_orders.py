@@ -14,6 +14,8 @@ WEIGHTED = Order(True, weights=(1.0, 3.0), replacement=True)
         (Order(), Order(buffer=4)),
         (DRAWN, Order(True, buffer=10)),
         (WEIGHTED, Order(True, weights=(0.25, 0.75), replacement=True)),
+        (Order(True, part=(1, 2)), Order(True, part=(1, 2))),
+        (Order(True, part=(1, 2)), DRAWN),
     ],
 )
 def test_orders_of_one_law(theirs, ours):
@@ -28,6 +30,11 @@ def test_orders_of_one_law(theirs, ours):
         (DRAWN, Order(True, replacement=True), "the candidate draws with replacement"),
         (WEIGHTED, Order(True, replacement=True), "the reference draws samples by weights"),
         (WEIGHTED, Order(True, weights=(1.0,), replacement=True), "1 weight of samples for 2"),
+        (
+            Order(True, part=(1, 2)),
+            Order(True, part=(0, 2)),
+            "the candidate reads part 0 of 2 of the samples, and the reference part 1 of 2",
+        ),
         (
             WEIGHTED,
             Order(True, weights=(1.0, 1.0), replacement=True),

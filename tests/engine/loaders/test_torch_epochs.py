@@ -45,6 +45,7 @@ def test_a_sampler_of_ranks_repeats_its_order_unless_it_is_told_the_epoch():
     sampler = data.DistributedSampler(SAMPLES, 1, 0)
     epochs, _ = read(data.DataLoader(SAMPLES, 2, sampler=sampler))
     assert epochs[0].order == epochs[1].order != sorted(epochs[0].order)
+    assert epochs[0].law.part == (0, 1)
 
 
 class Own(data.Sampler):

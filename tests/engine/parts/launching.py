@@ -46,11 +46,19 @@ def rank(behaviour: str) -> None:
             with me.file("part").open("wb") as file:
                 np.savez(file, number=np.array(me.number))
             me.file("part").replace(me.file("npz"))
+    if behaviour == "crashes late" and me.number == 1:
+        os._exit(3)
 
 
 def raises():
     """Bad input, in words of two paragraphs."""
     raise ValueError("a batch of nothing\n\nC++ call stack")
+
+
+def prints_and_raises():
+    """Bad input, after a word."""
+    print("about to read shard 4", flush=True)
+    raises()
 
 
 def hangs():
@@ -76,6 +84,8 @@ def killed_with_other():
 
 BEHAVIOURS = {
     "right": lambda: None,
+    "prints and raises": prints_and_raises,
+    "crashes late": lambda: None,
     "forgetful": lambda: None,
     "raises": raises,
     "hangs": hangs,

@@ -86,6 +86,22 @@ def test_an_error_is_told_with_its_line(folder):
         run(folder, "x = 1\n1 / 0\n")
 
 
+def test_an_error_whose_cause_is_known_is_told_with_its_cure(folder):
+    told = "The parameter 'group' must be isinstance of <class 'str'>, but got None."
+    with pytest.raises(SideError, match=r"got None after 0 steps .*; MindSpore has nn.SyncBatch"):
+        run(folder, f'raise ValueError("{told}")\n')
+
+
+def test_the_variables_of_a_script_are_set_and_put_back(folder, monkeypatch):
+    monkeypatch.delenv("SHARDS", raising=False)
+    (folder / "train.py").write_text("import os\nfound = os.environ['SHARDS']\n")
+    recorder = Recorder()
+    training = Training("reference", str(folder / "train.py"), variables={"SHARDS": "4"})
+    training.run(recorder, contextlib.nullcontext())
+    assert recorder.names["found"] == "4"
+    assert "SHARDS" not in os.environ
+
+
 def test_an_exit_before_a_step_is_told_with_its_line(folder):
     with pytest.raises(SideError, match=r"ends by SystemExit\(3\).*train.py:2"):
         run(folder, "import sys\nsys.exit(3)\n")

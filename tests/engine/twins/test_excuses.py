@@ -242,7 +242,7 @@ DOORS = {
         "runs/pinned.py": 1,  # adds verdicts, and takes none away
         "twins/replayed.py": 1,  # adds a verdict that is red
         "own/refused.py": 1,  # adds a verdict that is red
-        "scripts/ranks.py": 1,  # the counts and the worst of all ranks together
+        "ranks/result.py": 1,  # the counts and the worst of all ranks together
         "diagnosis/search.py": 1,  # adds those on random numbers, for a diagnosis
         "diagnosis/stages.py": 1,  # what a diagnosis holds
     },
@@ -256,7 +256,7 @@ DOORS = {
         "scripts/compare.py": 1,
         "scripts/judging.py": 1,
         "scripts/layers.py": 1,
-        "scripts/ranks.py": 1,  # of each rank: the noisy runs of all
+        "ranks/compare.py": 1,  # of each rank: the noisy runs of all
         # of the first of two networks of MindSpore, which has no truth: its own runs with rounding
         "sides/torch_constants.py": 1,  # of a table: what its constructor makes of rounded numbers
         "alike/check.py": 1,

@@ -7,35 +7,20 @@ import pytest
 
 from equivalence import DeclarationError, train
 from equivalence.errors import SideError
-from equivalence.scripts import ranks
+from equivalence.ranks import compare, parts
+from equivalence.ranks.hints import hint_of
+from equivalence.ranks.result import RanksResult
 from equivalence.scripts.compare import Result
 from equivalence.scripts.judging import Departure, Expectation, Verdict
-from equivalence.scripts.ranks import Ran, RanksResult
 from equivalence.scripts.steps import Call, Given, Network, Run, Step, Stored
 from equivalence.structure.slots import Slot
-from tests.engine.scripts.mistakes import PAIRS
+from tests.engine.ranks.mistakes import BROADCAST, STATISTICS
 
 # --- Both scripts under their launchers ----------------------------------------------------------
 
 
-@pytest.fixture
-def on_two(folder):
-    """Compares a pair on two ranks, whose port may be edited."""
-
-    def run(pair, *edits):
-        for side, changes in (("torch", ()), ("mindspore", edits)):
-            text = (PAIRS / f"{pair}_{side}.py").read_text()
-            for old, new in changes:
-                assert old in text
-                text = text.replace(old, new)
-            (folder / f"{pair}_{side}.py").write_text(text)
-        return train(f"{pair}_torch.py", f"{pair}_mindspore.py", steps=3, ranks=2)
-
-    return run
-
-
-def test_a_right_port_is_equal_in_each_rank(on_two):
-    result = on_two("ranks")
+def test_a_right_port_is_equal_in_each_rank(on_ranks):
+    result = on_ranks("ranks")
     assert result, str(result)
     assert str(result).startswith("EQUAL. ranks_mindspore.py on 2 ranks trains as ranks_torch.py")
     assert [len(each.ours.steps) for each in result.results] == [3, 3]
@@ -43,52 +28,38 @@ def test_a_right_port_is_equal_in_each_rank(on_two):
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize(
-    ("edits", "place", "hint"),
-    [
-        (
-            [("(optimizer.parameters)\n", "(optimizer.parameters, mean=False)\n")],
-            (1, "clipping"),
-            "it is 2 times the original's: summed over the ranks, and not averaged",
-        ),
-        (
-            [("optimizer(reducer(grads))", "optimizer(grads)")],
-            (1, "clipping"),
-            "it is the rank's own: not averaged over the ranks",
-        ),
-        (
-            [("optimizer(reducer(grads))", "optimizer(tuple(g / 2 for g in reducer(grads)))")],
-            (1, "clipping"),
-            "it is 1/2 of the original's: divided by the number of ranks too often",
-        ),
-        (
-            [("            send(w for w in net.get_parameters() if not w.requires_grad)\n", "")],
-            (2, "update"),
-            "it goes on from its own, and from the first rank's in the original",
-        ),
-        (
-            [("    send(net.get_parameters())\n", "")],
-            (1, "forward"),
-            "it begins with weights of its own: the first rank's are not sent to it",
-        ),
-        (
-            [("shard_id=get_rank()", "shard_id=1 - get_rank()")],
-            (1, "data"),
-            "it is the original's of rank 1",
-        ),
-        ([("data.batch(5)", "data.batch(5, drop_remainder=True)")], (2, "data"), ""),
-    ],
-)
-def test_a_mistake_is_named_by_rank_step_and_stage(on_two, edits, place, hint):
-    result = on_two("ranks", *edits)
-    assert not result
-    first = result.results[ranks._first(result.results)].verdict.departures[0]
-    assert (first.step, first.stage) == place, str(result)
-    assert result.hint == hint
+def test_statistics_of_each_rank_are_right_where_the_original_sends_none(on_ranks):
+    result = on_ranks("ranks", (STATISTICS, ""), reference=[BROADCAST])
+    assert result, str(result)
 
 
 @pytest.mark.nightly
-def test_an_optimiser_that_is_cut_over_the_ranks_is_right_where_its_parts_are_sent(on_two):
+def test_the_first_layer_that_departs_on_a_rank_is_named(on_ranks):
+    result = on_ranks("ranks", ("ops.tanh(", "ops.sigmoid("))
+    rank = result.results[result.first]
+    assert rank.verdict.departures[0].stage == "forward"
+    assert rank.culprit.told == "the network's code before fc2 (Linear)", str(result)
+
+
+@pytest.mark.nightly
+def test_ranks_with_their_samples_are_right_beside_one_process(on_ranks):
+    result = on_ranks("whole", ranks=(1, 2))
+    assert result, str(result)
+    assert result.cut
+    assert result.one_process
+    assert str(result).endswith("losses and gradients by those of all ranks together")
+    assert result.results[0].verdict.notes == []
+
+
+@pytest.mark.nightly
+def test_one_process_is_right_beside_the_ranks_of_the_original(on_ranks):
+    result = on_ranks("joined", ranks=(2, 1))
+    assert result, str(result)
+    assert str(result).startswith("EQUAL. joined_mindspore.py trains as joined_torch.py on 2 ranks")
+
+
+@pytest.mark.nightly
+def test_an_optimiser_that_is_cut_over_the_ranks_is_right_where_its_parts_are_sent(on_ranks):
     whole = "    optimizer = nn.SGD(net.trainable_params(), 0.1, momentum=0.9)\n"
     cut = """    every = net.trainable_params()
     mine = [w for n, w in enumerate(every) if n % get_group_size() == get_rank()]
@@ -102,42 +73,41 @@ def test_an_optimiser_that_is_cut_over_the_ranks_is_right_where_its_parts_are_se
 """
     others = [("DistributedGradReducer(optimizer.parameters)", "DistributedGradReducer(every)")]
     others += [("None, optimizer.parameters)", "None, ms.ParameterTuple(every))")]
-    result = on_two("ranks", (whole, cut), (reduced, sent), *others)
+    result = on_ranks("ranks", (whole, cut), (reduced, sent), *others)
     assert result, str(result)
     kept = sent[: sent.index("            for n, w")]
-    result = on_two("ranks", (whole, cut), (reduced, kept), *others)
+    result = on_ranks("ranks", (whole, cut), (reduced, kept), *others)
     first = result.results[0].verdict.departures[0]
     assert (first.step, first.stage, first.name) == (1, "update", "norm.bias")
 
 
 @pytest.mark.nightly
-def test_layers_that_are_cut_over_the_ranks_are_those_of_one_process(on_two):
-    result = on_two("parts")
+def test_layers_that_are_cut_over_the_ranks_are_those_of_one_process(on_ranks):
+    result = on_ranks("parts")
     assert result, str(result)
     assert str(result).endswith("one process: each of 2 ranks is compared with it")
-    result = on_two("parts", ("SIZE, 1)[RANK]", "SIZE, 1)[1 - RANK]"))
+    result = on_ranks("parts", ("SIZE, 1)[RANK]", "SIZE, 1)[1 - RANK]"))
     assert result.results[0].verdict.departures[0].stage == "forward"
     assert result.hint == "down.weight begins as that of rank 1, not as that of rank 0"
-    result = on_two(
+    result = on_ranks(
         "parts", ("self.sum(ops.matmul(x, self.weight.T))", "ops.matmul(x, self.weight.T)")
     )
     assert result.results[0].verdict.departures[0].stage == "forward"
 
 
 @pytest.mark.nightly
-def test_what_a_rank_raises_is_told_with_its_line(on_two):
+def test_what_a_rank_raises_is_told_with_its_line(on_ranks):
     where = "            send(w for"
     raising = (
         f'            if get_rank() == 1:\n                raise OSError("no shard 4")\n{where}'
     )
     with pytest.raises(SideError) as told:
-        on_two("ranks", (where, raising))
-    assert "rank 1 under msrun raised SideError" in str(told.value)
-    assert "raised OSError: no shard 4 after 0 steps" in str(told.value)
+        on_ranks("ranks", (where, raising))
+    words = "the candidate ranks_mindspore.py: rank 1 under msrun raised OSError: no shard 4"
+    assert f"{words} after 0 steps" in str(told.value)
     assert "ranks_mindspore.py" in str(told.value)
 
 
-@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
     ("given", "count", "told"),
     [("a.py", 1, "ranks is 1; one process is run without it"), (print, 2, "give a script or")],
@@ -178,9 +148,9 @@ def result(theirs, ours, *departures):
     return Result("a.py", "b.py", 1, 2, theirs, ours, verdict, {}, Expectation(theirs))
 
 
-def hint_of(first, theirs, ours, rank=1, others=None):
+def hinted(first, theirs, ours, rank=1, others=None):
     whole = [result(*(others or (theirs, ours))), result(theirs, ours, first)]
-    return ranks._hint(whole, rank, [], {})
+    return hint_of(whole, rank, [], {}, (theirs, ours), 2)
 
 
 @pytest.mark.parametrize(
@@ -199,7 +169,7 @@ def hint_of(first, theirs, ours, rank=1, others=None):
 def test_what_wrong_gradients_are(got, own, hint):
     theirs = run(step(1, {"w": W}, {"w": W}, {"w": W + 1}))
     ours = run(step(1, {"w": W}, {"w": got}, {"w": own}))
-    assert hint_of(Departure(1, "clipping", "w", "is off"), theirs, ours) == hint
+    assert hinted(Departure(1, "clipping", "w", "is off"), theirs, ours) == hint
 
 
 def test_whose_statistics_a_rank_goes_on_from():
@@ -209,27 +179,29 @@ def test_whose_statistics_a_rank_goes_on_from():
     batch = np.float32([0.2, 0.4])
     sent = run(step(1, {"b": alone}), step(2, {"b": 0.9 * B + batch}))
     kept = run(step(1, {"b": alone}), step(2, {"b": 0.9 * alone + batch}))
-    told = hint_of(first, sent, kept, others=firsts)
+    told = hinted(first, sent, kept, others=firsts)
     assert told == "it goes on from its own, and from the first rank's in the original"
-    told = hint_of(first, kept, sent, others=firsts)
+    told = hinted(first, kept, sent, others=firsts)
     assert told == "it goes on from the first rank's, and from its own in the original"
     other = run(step(1, {"b": alone}), step(2, {"b": np.float32([0.9, -0.4])}))
-    assert hint_of(first, kept, other, others=firsts) == ""
+    assert hinted(first, kept, other, others=firsts) == ""
 
 
 def test_a_batch_of_another_rank_is_known():
     theirs = [run(step(1, {"w": W}, rows=float(rank))) for rank in (0, 1)]
     first = Departure(1, "data", "input 0", "is off")
     got = [result(theirs[0], theirs[0]), result(theirs[1], theirs[0], first)]
-    assert ranks._hint(got, 1, [], {}) == "it is the original's of rank 0"
+    told = hint_of(got, 1, [], {}, (theirs[1], theirs[0]), 2)
+    assert told == "it is the original's of rank 0"
 
 
 def test_weights_that_no_rank_sends_are_found():
-    assert ranks._apart([run(), run()], [run(), run()]) == []
-    assert ranks._apart([run(), run()], [run(), run(initial=W + 1)]) == [1]
-    assert ranks._apart([run(), run(initial=W + 1)], [run(), run(initial=W + 1)]) == []
+    assert compare._apart([run(), run()], [run(), run()]) == []
+    assert compare._apart([run(), run()], [run(), run(initial=W + 1)]) == [1]
+    assert compare._apart([run(), run(initial=W + 1)], [run(), run(initial=W + 1)]) == []
     first = Departure(1, "forward", "output 0", "is off")
-    told = ranks._hint([result(run(), run()), result(run(), run(), first)], 1, [1], {})
+    got = [result(run(), run()), result(run(), run(), first)]
+    told = hint_of(got, 1, [1], {}, (run(), run()), 2)
     assert told.startswith("it begins with weights of its own")
 
 
@@ -237,17 +209,17 @@ def test_weights_must_be_the_same_to_the_bit_where_the_original_s_are():
     theirs, moved = [run(step(1, {"w": W}))] * 2, np.nextafter(W, np.float32(9))
     for ours, expected in ((W, []), (moved, ["w"])):
         verdicts = [Verdict(), Verdict()]
-        ranks._compare_ranks(theirs, [theirs[0], run(step(1, {"w": ours}))], verdicts, ())
+        compare._compare_ranks(theirs, [theirs[0], run(step(1, {"w": ours}))], verdicts, ())
         assert [each.name for each in verdicts[1].departures] == expected
     verdicts = [Verdict(), Verdict()]
-    ranks._compare_ranks(theirs, [theirs[0], run(step(1, {"w": moved}))], verdicts, {"0:w"})
+    compare._compare_ranks(theirs, [theirs[0], run(step(1, {"w": moved}))], verdicts, {"0:w"})
     assert not verdicts[1].departures
 
 
 def test_a_weight_that_another_rank_updates_has_its_gradient():
     zero = np.zeros_like(W)
     sides = [run(step(1, {"w": W, "b": B}, each)) for each in ({"w": W}, {"w": zero, "b": B})]
-    one, two = ranks._shared(sides)
+    one, two = compare._shared(sides)
     for each in (one, two):
         assert list(each.steps[0].reached) == ["0:w", "0:b"]
         np.testing.assert_array_equal(each.steps[0].reached["0:w"].values, W)
@@ -256,7 +228,7 @@ def test_a_weight_that_another_rank_updates_has_its_gradient():
 
 def test_a_rank_with_a_part_of_a_weight_is_judged_by_that_part():
     whole = run(step(1, {"w": W, "b": B}, {"w": 2 * W}))
-    cut = ranks._cut(whole, Ran([], parts={0: {"w": (1, 1)}}), 2)
+    cut = parts.cut(whole, {0: {"w": (1, 1)}}, 2)
     np.testing.assert_array_equal(cut.steps[0].weights["0:w"].values, W[:, 1:])
     np.testing.assert_array_equal(cut.steps[0].reached["0:w"].values, 2 * W[:, 1:])
     assert cut.steps[0].weights["0:w"].shape == (2, 1)
@@ -269,15 +241,15 @@ def test_a_rank_with_a_part_of_a_weight_is_judged_by_that_part():
 def test_the_axis_along_which_a_weight_is_cut():
     whole = {"up.weight": Slot((8, 6), "parameter"), "down.weight": Slot((3, 8), "parameter")}
     ours = {"up.weight": Slot((4, 6), "parameter"), "down.weight": Slot((3, 4), "parameter")}
-    assert ranks._axes(whole, ours, {}, (), 2) == {"up.weight": 0, "down.weight": 1}
-    assert ranks._axes(whole, ours, {}, (), 4) == {}
-    assert ranks._axes(whole, whole, {}, (), 2) == {}
+    assert parts._axes(whole, ours, {}, (), 2) == {"up.weight": 0, "down.weight": 1}
+    assert parts._axes(whole, ours, {}, (), 4) == {}
+    assert parts._axes(whole, whole, {}, (), 2) == {}
 
 
 def test_what_is_told_of_ranks():
     right = result(run(step(1, {"w": W})), run(step(1, {"w": W})))
     wrong = replace(right, verdict=Verdict([Departure(1, "clipping", "w", "is off", "b.py:3")]))
-    told = RanksResult([right, wrong, wrong], True, "because").lines
+    told = RanksResult([right, wrong, wrong], True, hint="because").lines
     assert told[0] == "DIFFERENT. rank 1 of 3 of b.py departs from a.py in step 1:"
     assert told[1:4] == ["  clipping: w is off", "    port: b.py:3", "    because"]
     assert told[-3:] == [
@@ -285,4 +257,4 @@ def test_what_is_told_of_ranks():
         "rank 0 is right",
         "the original is one process: each of 3 ranks is compared with it",
     ]
-    assert RanksResult([right, wrong], False).document["ranks"][0]["equal"]
+    assert RanksResult([right, wrong], False, 2).document["ranks"][0]["equal"]
