@@ -1,12 +1,15 @@
-"""The orders that a training's loaders draw in PyTorch, epoch by epoch."""
+"""What a training's loaders give in PyTorch: the orders that they draw, and their batches."""
 
 import contextlib
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from torch.utils import data
+from torch.utils.data import dataloader
 
 from equivalence.loaders.epochs import Epoch, Note
+from equivalence.loaders.reads import Begins
 from equivalence.loaders.torch_loader import order_of
 from equivalence.stream.patches import patched
 
@@ -47,4 +50,31 @@ def noted(note: Note) -> Iterator[None]:
         stack.enter_context(patched(data.DataLoader, __iter__=__iter__))
         for kind in SAMPLERS:
             stack.enter_context(patched(kind, __iter__=noting(kind.__iter__)))
+        yield
+
+
+@contextlib.contextmanager
+def read(begins: Begins) -> Iterator[None]:
+    """A context in which each batch that a `DataLoader` gives goes through a function.
+
+    begins: gives that function where a loader begins an epoch, by its number of batches.
+    """
+    begin = data.DataLoader.__iter__
+    draw = dataloader._BaseDataLoaderIter.__next__
+    through: weakref.WeakKeyDictionary[Any, Callable[[Any], Any]] = weakref.WeakKeyDictionary()
+
+    def __iter__(self: Any) -> Any:  # noqa: N807
+        made = begin(self)
+        sized = not isinstance(self.dataset, data.IterableDataset)
+        through[made] = begins(self, len(self) if sized else None)
+        return made
+
+    def __next__(self: Any) -> Any:  # noqa: N807
+        batch = draw(self)
+        return through[self](batch) if self in through else batch
+
+    with (
+        patched(data.DataLoader, __iter__=__iter__),
+        patched(dataloader._BaseDataLoaderIter, __next__=__next__),
+    ):
         yield

@@ -12,6 +12,7 @@ from equivalence.curves.changed_runs import Changed
 from equivalence.errors import WeightError
 from equivalence.host.isolation import isolated
 from equivalence.judge.settings import Settings
+from equivalence.pipelines import trained
 from equivalence.scripts.judging import Expectation, Verdict
 from equivalence.scripts.layers import Culprit, named
 from equivalence.scripts.looks import NOTHING_FITS, Fits, Looks
@@ -96,6 +97,7 @@ def trainings(
 
         theirs = run_of_reference(reference, steps)
         demand_steps(theirs, "reference", reference.name)
+        theirs.notes += trained.note_drawing(theirs.readings)
         expectation = Expectation(theirs)
         tell("the candidate")
 
@@ -123,6 +125,7 @@ def trainings(
             verdict = expectation.judge(ours)
             if not verdict.departures:
                 break
+        verdict.add(expectation.of_loaders(ours))
         looks = Looks(run_reference, run_candidate, theirs, ours, verdict, rename, tell)
         found = looks.culprit()
         kept = looks.kept(expectation, time.monotonic() - begun)

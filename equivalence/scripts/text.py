@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from equivalence.judge.precision import BUDGET
-from equivalence.loaders import epochs
+from equivalence.loaders import epochs, reads
 from equivalence.scripts.compare import Result
-from equivalence.scripts.judging import STAGES, Departure
+from equivalence.scripts.judging import LOADER, STAGES, Departure
 from equivalence.scripts.known import known
 from equivalence.scripts.looks import Fits
 from equivalence.scripts.steps import Step
@@ -140,7 +140,7 @@ def _others(first: Departure, departures: list[Departure]) -> Iterator[str]:
             yield f"  also {stage}: {told(found[0])}" + (
                 f" and {len(found) - 1} more" if len(found) > 1 else ""
             )
-    if all(each.name.startswith(("input", "target")) for each in departures):
+    if all(each.name.startswith(("input", "target", LOADER)) for each in departures):
         yield "  with the original's batches all else agrees"
     later = sorted({each.step for each in departures} - {first.step})
     if later:
@@ -190,6 +190,7 @@ def _coverage(result: Result) -> Iterator[str]:
         )
     if orders := epochs.told(theirs.epochs, ours.epochs):
         yield orders
+    yield from reads.told(theirs.readings, ours.readings)
     if verdict.unseen:
         yield f"not seen in the port, and not compared: {', '.join(verdict.unseen)}"
     yield from dict.fromkeys([*verdict.notes, *theirs.notes, *ours.notes])
