@@ -42,6 +42,7 @@ class Result:
     kept: what layers in float32 would change; None where that was not tried.
     coarser: in which precision the culprit computes on both sides, where that differs.
     fits: mistakes of a port that were run in the reference.
+    halves: layers that the port alone computes in half precision, where nothing departs.
     """
 
     reference: str
@@ -58,6 +59,7 @@ class Result:
     kept: Kept | None = None
     coarser: str = ""
     fits: Fits = NOTHING_FITS
+    halves: Mapping[str, str] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return not self.verdict.departures and not any(s.wrong for s in self.settings.values())
@@ -147,6 +149,7 @@ def trainings(
         kept,
         looks.coarser(found),
         fits,
+        looks.coarser_layers(),
     )
 
 

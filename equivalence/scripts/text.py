@@ -85,6 +85,12 @@ def _precision(result: Result) -> Iterator[str]:
             yield f"  NaN or infinity in the {word} {when}: {layer}"
             if overflow.line:
                 yield f"    {word}: {overflow.line}"
+    if result.halves:
+        layers = [f"{n.replace('._backbone', '')} ({half})" for n, half in result.halves.items()]
+        yield (
+            f"  computed in half precision in the port alone: {listed(layers, 9)}; no tensor of "
+            "these steps shows it, and larger numbers may overflow there"
+        )
     kept = result.kept
     if kept is None:
         return
@@ -216,6 +222,7 @@ def document(result: Result) -> dict[str, Any]:
         },
         "fits": [*result.fits.found],
         "mistakes": {n: getattr(result.fits, n) for n in ("tried", "failed", "left")},
+        "halves": dict(result.halves),
         "float32": list(result.kept.layers) if result.kept else None,
         "settings": {
             name: [str(each) for each in settings.wrong]
