@@ -97,9 +97,9 @@ def _difference(number: int, before: tuple[Epoch, Epoch] | None, one: Epoch, two
         return f"is of another law: {port}"
     if before is None:
         return ""
-    theirs, ours = ([old.order, new.order] for old, new in zip(before, (one, two), strict=True))
-    told = repetition(theirs, ours, number)
-    return told + NEW_ITERATOR * (_same(ours) and two.law.drawn) if told else ""
+    sides = [[old.order, new.order] for old, new in zip(before, (one, two), strict=True)]
+    told = repetition(sides[0], sides[1], number)
+    return told + NEW_ITERATOR * (_same(sides[1]) and two.law.drawn) if told else ""
 
 
 def repetition(

@@ -388,7 +388,7 @@ def unshuffled(source: ds.Dataset) -> ds.Dataset:
 def places_of(nodes: Sequence[ds.Dataset]) -> ds.Dataset:
     """A data set of the places of a source, in the order that its users get its samples in."""
     source = nodes[-1]
-    sampler = copy.deepcopy(getattr(source, "sampler", None))
+    sampler: Any = copy.deepcopy(getattr(source, "sampler", None))
     if getattr(sampler, "shuffle", None) == ds.Shuffle.ADAPTIVE:  # of a MindDataset alone
         sampler.shuffle = ds.Shuffle.GLOBAL
     whole = copy.copy(source)

@@ -1,12 +1,10 @@
 """What a training's loaders give in PyTorch: the orders that they draw, and their batches."""
 
 import contextlib
-import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from torch.utils import data
-from torch.utils.data import dataloader
 
 from equivalence.loaders.epochs import Epoch, Note
 from equivalence.loaders.reads import Begins
@@ -60,21 +58,29 @@ def read(begins: Begins) -> Iterator[None]:
     begins: gives that function where a loader begins an epoch, by its number of batches.
     """
     begin = data.DataLoader.__iter__
-    draw = dataloader._BaseDataLoaderIter.__next__
-    through: weakref.WeakKeyDictionary[Any, Callable[[Any], Any]] = weakref.WeakKeyDictionary()
 
     def __iter__(self: Any) -> Any:  # noqa: N807
-        made = begin(self)
         sized = not isinstance(self.dataset, data.IterableDataset)
-        through[made] = begins(self, len(self) if sized else None)
-        return made
+        return Through(begin(self), begins(self, len(self) if sized else None))
 
-    def __next__(self: Any) -> Any:  # noqa: N807
-        batch = draw(self)
-        return through[self](batch) if self in through else batch
-
-    with (
-        patched(data.DataLoader, __iter__=__iter__),
-        patched(dataloader._BaseDataLoaderIter, __next__=__next__),
-    ):
+    with patched(data.DataLoader, __iter__=__iter__):
         yield
+
+
+class Through:
+    """A loader's iterator, whose batches go through a function."""
+
+    def __init__(self, own: Any, through: Callable[[Any], Any]):
+        self.own, self.through = own, through
+
+    def __iter__(self) -> "Through":
+        return self
+
+    def __next__(self) -> Any:
+        return self.through(next(self.own))
+
+    def __len__(self) -> int:
+        return len(self.own)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.own, name)

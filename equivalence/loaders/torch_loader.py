@@ -80,9 +80,10 @@ class TorchLoader(StagedLoader):
         sampler = self.loader.batch_sampler if batched else self.loader.sampler
         found = []
         for epoch in range(count):
-            for told in (sampler, getattr(sampler, "sampler", None)):
-                if hasattr(told, "set_epoch"):
-                    told.set_epoch(epoch)
+            for each in (sampler, getattr(sampler, "sampler", None)):
+                tell: Any = getattr(each, "set_epoch", None)
+                if tell is not None:
+                    tell(epoch)
             places = itertools.chain.from_iterable(sampler) if batched else sampler
             found.append([*places])
         return found
