@@ -97,20 +97,33 @@ def _difference(number: int, before: tuple[Epoch, Epoch] | None, one: Epoch, two
         return f"is of another law: {port}"
     if before is None:
         return ""
-    repeats = [_same(*each) for each in zip(before, (one, two), strict=True)]
+    sides = [[old.order, new.order] for old, new in zip(before, (one, two), strict=True)]
+    told = repetition(sides[0], sides[1], number)
+    return told + NEW_ITERATOR * (_same(sides[1]) and two.law.drawn) if told else ""
+
+
+def repetition(
+    theirs: Sequence[Sequence[int]], ours: Sequence[Sequence[int]], number: int = 2
+) -> str:
+    """Whether one side alone repeats an order, in words; "" where both do, or neither.
+
+    theirs, ours: the orders of two epochs. number: that of the second one.
+
+    >>> repetition([[0, 1], [1, 0]], [[1, 0], [1, 0]])
+    'of epoch 2 is that of epoch 1, and in the original it is drawn anew'
+    """
+    repeats = [_same(theirs), _same(ours)]
     if repeats[0] == repeats[1]:
         return ""
-    anew = "is drawn anew"
-    words = [f"is that of epoch {number - 1}" if each else anew for each in repeats]
-    return f"of epoch {number} {words[1]}, and in the original it {words[0]}" + NEW_ITERATOR * (
-        repeats[1] and two.law.drawn
-    )
+    words = [f"is that of epoch {number - 1}" if each else "is drawn anew" for each in repeats]
+    return f"of epoch {number} {words[1]}, and in the original it {words[0]}"
 
 
-def _same(one: Epoch, two: Epoch) -> bool:
+def _same(orders: Sequence[Sequence[int]]) -> bool:
     """Whether two epochs have one order, as far as both were drawn."""
-    count = min(len(one.order), len(two.order))
-    return one.order[:count] == two.order[:count]
+    one, two = orders
+    count = min(len(one), len(two))
+    return [*one[:count]] == [*two[:count]]
 
 
 def told(theirs: Sequence[Epoch], ours: Sequence[Epoch]) -> str:

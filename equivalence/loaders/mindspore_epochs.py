@@ -1,24 +1,29 @@
-"""The orders that a training's data sets draw in MindSpore, epoch by epoch."""
+"""What a training's data sets give in MindSpore: the orders that they draw, and their batches."""
 
 import contextlib
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 import mindspore.dataset as ds
-import numpy as np
 from mindspore.dataset.engine import iterators
 
+from equivalence.errors import EquivalenceError
 from equivalence.loaders.epochs import Epoch
-from equivalence.loaders.mindspore_loader import chain, order_of, put_on
+from equivalence.loaders.mindspore_loader import (
+    COUNTING,
+    chain,
+    epoch_of,
+    order_of,
+    places_of,
+    put_on,
+    unshuffled,
+)
 from equivalence.loaders.orders import Order
 from equivalence.stream.patches import patched
 
-COUNTING = (ds.TakeDataset, ds.SkipDataset, ds.RepeatDataset, ds.ConcatDataset)
-"""What chooses among samples, so that they are not those of a loader of PyTorch."""
-
-AT_ONCE = 4096
-"""Places that are read at once."""
+MOST_HELD = 1 << 16
+"""Samples that are kept of a source that takes no order of others."""
 
 
 class Orders(Protocol):
@@ -32,6 +37,9 @@ class Orders(Protocol):
 
     def unread(self, error: Exception) -> None:
         """An order could not be read."""
+
+    def reads(self, loader: Any, count: int | None) -> Callable[[Any], Any]:
+        """The script begins to read a data set; gives what each batch goes through."""
 
 
 class Handed(ds.Sampler):
@@ -51,17 +59,19 @@ class Handed(ds.Sampler):
 def handed(recorder: Orders) -> Iterator[None]:
     """A context in which data sets that shuffle give their samples in the reference's order.
 
-    What they would have drawn themselves is noted, epoch by epoch.
+    What they would have drawn themselves is noted, epoch by epoch. Each batch is the recorder's to
+    change.
     """
     make, draw = iterators.Iterator.__init__, iterators.Iterator.__next__
     probing = False
 
     def __init__(self: Any, dataset: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
         nonlocal probing
-        self.equivalence_epochs = None
+        self.equivalence_epochs = self.equivalence_read = None
         if not probing:
             probing = True
             try:
+                self.equivalence_read = _read_by(recorder, dataset)
                 dataset = started(self, dataset, args, kwargs)
             except Exception as error:  # of a sampler of the script's own, say
                 recorder.unread(error)
@@ -75,8 +85,8 @@ def handed(recorder: Orders) -> Iterator[None]:
             return dataset
         law = next(filter(None, map(order_of, nodes)), Order())
         count = args[0] if args else kwargs.get("num_epochs", -1)
-        places = _places(nodes).create_tuple_iterator(num_epochs=count, output_numpy=True)
-        first = _epoch(places)
+        places = places_of(nodes).create_tuple_iterator(num_epochs=count, output_numpy=True)
+        first = epoch_of(places)
         drawn = law.drawn or first != sorted(first)
         key, orders = recorder.orders(len(first))
         self.equivalence_epochs = _Epochs(key, law, first, places)
@@ -93,7 +103,8 @@ def handed(recorder: Orders) -> Iterator[None]:
                 probing = False
             recorder.epoch(epochs.law, len(order), epochs.key).order += order
         try:
-            return draw(self)
+            row = draw(self)
+            return row if self.equivalence_read is None else self.equivalence_read(row)
         except StopIteration:
             if epochs is not None:
                 epochs.runs = False
@@ -101,6 +112,12 @@ def handed(recorder: Orders) -> Iterator[None]:
 
     with patched(iterators.Iterator, __init__=__init__, __next__=__next__):
         yield
+
+
+def _read_by(recorder: Orders, dataset: ds.Dataset) -> Callable[[Any], Any]:
+    """What each row of a data set goes through, whatever columns an iterator chooses."""
+    whole = dataset.children[0] if isinstance(dataset, ds.ProjectDataset) else dataset
+    return recorder.reads(whole, whole.get_dataset_size())
 
 
 class _Epochs:
@@ -112,39 +129,38 @@ class _Epochs:
     def begin(self) -> list[int]:
         """The order of the epoch that begins."""
         self.runs = True
-        order, self.first = self.first or _epoch(self.places), []
+        order, self.first = self.first or epoch_of(self.places), []
         return order
-
-
-def _epoch(places: Any) -> list[int]:
-    return [int(place) for (batch,) in places for place in batch]
-
-
-def _places(nodes: Sequence[ds.Dataset]) -> ds.Dataset:
-    """A data set of the places of a source, in the order that its users get its samples in."""
-    source = nodes[-1]
-    sampler = copy.deepcopy(getattr(source, "sampler", None))
-    whole = copy.copy(source)
-    whole.parent = []
-    if hasattr(source, "sampler"):
-        whole.sampler = ds.SequentialSampler()
-    count = len(source.source) if hasattr(source, "source") else whole.get_dataset_size()
-    law = order_of(source)
-    order = {"sampler": sampler} if sampler is not None else {"shuffle": bool(law and law.drawn)}
-    made: ds.Dataset = ds.NumpySlicesDataset(np.arange(count), ["place"], **order)
-    for node in nodes[-2::-1]:
-        if isinstance(node, ds.ShuffleDataset):
-            made = put_on(node, made)
-    return made.batch(AT_ONCE)
 
 
 def _in_order(nodes: Sequence[ds.Dataset], orders: Sequence[Sequence[int]]) -> ds.Dataset:
     """The same pipeline, without what shuffles, whose source gives its samples in these orders."""
-    made = copy.copy(nodes[-1])
-    made.parent = []
-    made.sampler = Handed(orders)
-    made.shuffle_flag = 0
+    made = _source_in_order(nodes[-1], orders)
     for node in nodes[-2::-1]:
         if not isinstance(node, ds.ShuffleDataset):
             made = put_on(node, made, alone=False)
     return made
+
+
+def _source_in_order(source: ds.Dataset, orders: Sequence[Sequence[int]]) -> ds.Dataset:
+    """A source that gives its samples in these orders; one that takes no sampler is read first.
+
+    Raises EquivalenceError where it has too many samples for that, or not those of the orders.
+    """
+    if hasattr(source, "sampler") and not isinstance(source, ds.MindDataset):
+        made = copy.copy(source)
+        made.parent = []
+        made.sampler = Handed(orders)
+        made.shuffle_flag = 0
+        return made
+    whole = unshuffled(source)
+    if hasattr(source, "sampler"):
+        whole.sampler, whole.dataset_size = ds.SequentialSampler(), None
+    kind, size = type(source).__name__, whole.get_dataset_size()
+    if size > MOST_HELD:
+        raise EquivalenceError(f"a {kind} of {size} samples takes no order of others")
+    if max(map(max, orders)) >= size:
+        raise EquivalenceError(f"a {kind} with num_shards has samples of its own part alone")
+    rows = [*whole.create_dict_iterator(num_epochs=1, output_numpy=True)]
+    held = [tuple(row.values()) for row in rows]
+    return ds.GeneratorDataset(held, [*rows[0]], sampler=Handed(orders), num_parallel_workers=1)

@@ -29,6 +29,12 @@ BATCHING = (ds.BatchDataset, ds.PaddedBatchDataset, ds.BucketBatchByLengthDatase
 ORDERING = (ds.ShuffleDataset, ds.TakeDataset, ds.SkipDataset, ds.RepeatDataset)
 """What chooses among samples."""
 
+COUNTING = (ds.TakeDataset, ds.SkipDataset, ds.RepeatDataset, ds.ConcatDataset)
+"""What chooses among samples, so that they are not those of a loader of PyTorch."""
+
+AT_ONCE = 4096
+"""Places that are read at once."""
+
 SHUFFLED = (1, 2, 3)
 """Values of `shuffle_flag` of a source without a sampler: all, its files, or within each file."""
 
@@ -69,6 +75,14 @@ class MindSporeLoader(StagedLoader):
             {name: np.asarray(values) for name, values in row.items()}
             for row in itertools.islice(rows, count)
         ]
+
+    def orders(self, count: int) -> list[list[int]] | None:
+        """See `stages.Loader`; one iterator gives all epochs."""
+        source = self._nodes[-1]
+        if source.children or any(isinstance(node, COUNTING) for node in self._nodes):
+            return None
+        rows = places_of(self._nodes).create_tuple_iterator(num_epochs=count, output_numpy=True)
+        return [epoch_of(rows) for _ in range(count)]
 
     def rows(self) -> Iterator[int]:
         """See `stages.Loader`."""
@@ -154,8 +168,8 @@ class MindSporeLoader(StagedLoader):
                 python_multiprocessing=processes,
             )
         if hasattr(node, "source"):  # an iterator, which begins anew
-            return _unshuffled(node).take(1).repeat(count)
-        row = next(iter(_rows(_unshuffled(node), None)))
+            return unshuffled(node).take(1).repeat(count)
+        row = next(iter(_rows(unshuffled(node), None)))
         values = tuple(row.values())
         return ds.GeneratorDataset(
             lambda: (values for _ in range(count)), list(row), shuffle=False, **ONE
@@ -207,7 +221,7 @@ class MindSporeLoader(StagedLoader):
         kept: the stages that run. whole: with maps of other columns, and as columns are chosen.
         still: with what stands for the stages that draw. source: in the place of the source.
         """
-        made = _unshuffled(self._nodes[-1]) if source is None else source
+        made = unshuffled(self._nodes[-1]) if source is None else source
         for node in self._below[-2::-1]:
             if self._is_stage(node):
                 made = self._mapped(node, made, kept, self._fitted if still else {})
@@ -346,12 +360,17 @@ def order_of(node: ds.Dataset) -> Order | None:
         return Order(True, weights=tuple(sampler.weights), replacement=replacement)
     if isinstance(sampler, ds.RandomSampler | ds.SubsetRandomSampler):
         return Order(True, replacement=replacement)
-    if isinstance(sampler, ds.DistributedSampler) and sampler.shuffle:
+    if isinstance(sampler, ds.DistributedSampler) and _shuffles(sampler):
         return Order(True, part=(sampler.shard_id, sampler.num_shards))
-    return Order(True) if getattr(sampler, "shuffle", False) else None
+    return Order(True) if _shuffles(sampler) else None
 
 
-def _unshuffled(source: ds.Dataset) -> ds.Dataset:
+def _shuffles(sampler: Any) -> bool:
+    """Whether a sampler of ranks shuffles; MindSpore's own flag for no is true."""
+    return getattr(sampler, "shuffle", None) not in (None, False, ds.Shuffle.FALSE)
+
+
+def unshuffled(source: ds.Dataset) -> ds.Dataset:
     """A source in the order of the data; the part of a rank where its sampler has ranks."""
     made = _alone(source)
     made.parent = []
@@ -360,9 +379,34 @@ def _unshuffled(source: ds.Dataset) -> ds.Dataset:
         made.sampler = ds.SubsetSampler(sampler.indices)
     elif isinstance(sampler, ds.RandomSampler | ds.WeightedRandomSampler):
         made.sampler = ds.SequentialSampler()
-    elif sampler is not None and getattr(sampler, "shuffle", False):
+    elif sampler is not None and _shuffles(sampler):
         made.sampler = copy.copy(sampler)
-        made.sampler.shuffle = False
+        made.sampler.shuffle = ds.Shuffle.FALSE
     elif sampler is None and getattr(source, "shuffle_flag", 0) in SHUFFLED:
         made.shuffle_flag = 0
     return made
+
+
+def places_of(nodes: Sequence[ds.Dataset]) -> ds.Dataset:
+    """A data set of the places of a source, in the order that its users get its samples in."""
+    source = nodes[-1]
+    sampler: Any = copy.deepcopy(getattr(source, "sampler", None))
+    if getattr(sampler, "shuffle", None) == ds.Shuffle.ADAPTIVE:  # of a MindDataset alone
+        sampler.shuffle = ds.Shuffle.GLOBAL
+    whole = copy.copy(source)
+    whole.parent, whole.dataset_size = [], None
+    if hasattr(source, "sampler"):
+        whole.sampler = ds.SequentialSampler()
+    count = len(source.source) if hasattr(source, "source") else whole.get_dataset_size()
+    law = order_of(source)
+    order = {"sampler": sampler} if sampler is not None else {"shuffle": bool(law and law.drawn)}
+    made: ds.Dataset = ds.NumpySlicesDataset(np.arange(count), ["place"], **order)
+    for node in nodes[-2::-1]:
+        if isinstance(node, ds.ShuffleDataset):
+            made = put_on(node, made)
+    return made.batch(AT_ONCE)
+
+
+def epoch_of(places: Any) -> list[int]:
+    """The next epoch of a data set of places."""
+    return [int(place) for (batch,) in places for place in batch]

@@ -73,6 +73,12 @@ class Loader(Side, Protocol):
     random: Sequence[str]
     workers: int
 
+    def orders(self, count: int) -> list[list[int]] | None:
+        """The places of the samples of some epochs; None where these are not those of the data.
+
+        A sampler that is to be told the epoch, by `set_epoch`, is told.
+        """
+
     def rows(self) -> Iterator[int]:
         """An epoch as it stands, by its own workers: how many samples each batch has."""
 

@@ -1,4 +1,4 @@
-"""The orders that a training's loaders draw in PyTorch, epoch by epoch."""
+"""What a training's loaders give in PyTorch: the orders that they draw, and their batches."""
 
 import contextlib
 from collections.abc import Callable, Iterator
@@ -7,6 +7,7 @@ from typing import Any
 from torch.utils import data
 
 from equivalence.loaders.epochs import Epoch, Note
+from equivalence.loaders.reads import Begins
 from equivalence.loaders.torch_loader import order_of
 from equivalence.stream.patches import patched
 
@@ -48,3 +49,38 @@ def noted(note: Note) -> Iterator[None]:
         for kind in SAMPLERS:
             stack.enter_context(patched(kind, __iter__=noting(kind.__iter__)))
         yield
+
+
+@contextlib.contextmanager
+def read(begins: Begins) -> Iterator[None]:
+    """A context in which each batch that a `DataLoader` gives goes through a function.
+
+    begins: gives that function where a loader begins an epoch, by its number of batches.
+    """
+    begin = data.DataLoader.__iter__
+
+    def __iter__(self: Any) -> Any:  # noqa: N807
+        sized = not isinstance(self.dataset, data.IterableDataset)
+        return Through(begin(self), begins(self, len(self) if sized else None))
+
+    with patched(data.DataLoader, __iter__=__iter__):
+        yield
+
+
+class Through:
+    """A loader's iterator, whose batches go through a function."""
+
+    def __init__(self, own: Any, through: Callable[[Any], Any]):
+        self.own, self.through = own, through
+
+    def __iter__(self) -> "Through":
+        return self
+
+    def __next__(self) -> Any:
+        return self.through(next(self.own))
+
+    def __len__(self) -> int:
+        return len(self.own)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.own, name)

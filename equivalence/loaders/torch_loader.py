@@ -72,6 +72,22 @@ class TorchLoader(StagedLoader):
             items = [{name: _moved(v, perturb) for name, v in item.items()} for item in items]
         return items
 
+    def orders(self, count: int) -> list[list[int]] | None:
+        """See `stages.Loader`."""
+        if self.loader is None or self.iterates:
+            return None
+        batched = self.loader.batch_sampler is not None
+        sampler = self.loader.batch_sampler if batched else self.loader.sampler
+        found = []
+        for epoch in range(count):
+            for each in (sampler, getattr(sampler, "sampler", None)):
+                tell: Any = getattr(each, "set_epoch", None)
+                if tell is not None:
+                    tell(epoch)
+            places = itertools.chain.from_iterable(sampler) if batched else sampler
+            found.append([*places])
+        return found
+
     def rows(self) -> Iterator[int]:
         """See `stages.Loader`."""
         if self.loader is None and not self.iterates:

@@ -4,4 +4,5 @@
 differs, by the shapes of error that `pictures` knows. `batches` feeds a twin with a pipeline's
 batches. `laws` compares what draws, and `drawn` what draws beside the stages. `rows` explains rows
 of tokens and text.
+`trained` compares the loaders of two trainings, of which the original's draw.
 """

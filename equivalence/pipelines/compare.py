@@ -20,7 +20,7 @@ from equivalence.judge.outcome import Outcome
 from equivalence.judge.precision import BUDGET
 from equivalence.judge.tensors import Trace
 from equivalence.judge.verdict import Judgement, TensorVerdict, demand_values, judge
-from equivalence.loaders import orders, workers
+from equivalence.loaders import epochs, orders, workers
 from equivalence.loaders.stages import (
     BATCH,
     IMAGE,
@@ -43,6 +43,9 @@ View = Callable[[np.ndarray], np.ndarray]
 
 UNIT_ROUNDOFF = precision.UNIT_ROUNDOFF["float32"]
 """The unit roundoff of all pipelines, which compute in float32."""
+
+EPOCHS = 2
+"""Epochs whose orders are compared, where both sides shuffle."""
 
 PROBES = 3
 """Perturbed runs of the reference; the sensitivity is the largest change in them."""
@@ -277,12 +280,24 @@ class Sides:
             return {}
         theirs, ours = both
         told = {"samples:order": orders.difference(theirs.order, ours.order, ours.samples)}
+        if theirs.order.drawn and ours.order.drawn:
+            told |= self._repetition(theirs, ours)
         for name in ("samples", "batches"):
             want, got = getattr(theirs, name), getattr(ours, name)
             if want is not None and got is not None:
                 problem = None if want == got else f"{got} in an epoch, expected {want}"
                 told[f"count:all {name}"] = problem
         return told
+
+    def _repetition(self, theirs: Loader, ours: Loader) -> dict[str, str | None]:
+        """Whether one side alone repeats its order in a second epoch."""
+        found = []
+        for role, side in zip(("reference", "candidate"), (theirs, ours), strict=True):
+            with blaming(role, self.case.name, _error_words):
+                found.append(side.orders(EPOCHS))
+        if found[0] is None or found[1] is None:
+            return {}
+        return {"samples:epochs": epochs.repetition(found[0], found[1]) or None}
 
     def laws(self) -> dict[str, str | None]:
         """`stage:NAME` of each random stage -> how its law differs, in words; None where not."""

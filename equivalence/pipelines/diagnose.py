@@ -166,7 +166,7 @@ class _Search:
     def _epochs(self) -> None:
         for kind, problem in self.sides.epochs().items():
             if problem:
-                self.blame(ORDER if kind == "samples:order" else BATCH, problem)
+                self.blame(ORDER if kind.startswith("samples:") else BATCH, problem)
 
     def _laws(self) -> None:
         """Each random stage of another law, whatever else differs: none inherits it."""

@@ -13,6 +13,7 @@ from equivalence.declare.renames import matches
 from equivalence.errors import WeightError
 from equivalence.host.isolation import isolated
 from equivalence.judge.settings import Settings
+from equivalence.pipelines import trained
 from equivalence.scripts import torch_side
 from equivalence.scripts.judging import Expectation, Verdict
 from equivalence.scripts.layers import Culprit, named
@@ -46,6 +47,7 @@ class Result:
     coarser: in which precision the culprit computes on both sides, where that differs.
     fits: mistakes of a port that were run in the reference.
     faults: those of MindSpore that explain it.
+    halves: layers that the port alone computes in half precision, where nothing departs.
     """
 
     reference: str
@@ -63,6 +65,7 @@ class Result:
     coarser: str = ""
     fits: Fits = NOTHING_FITS
     faults: Faults = NO_FAULTS
+    halves: Mapping[str, str] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return not self.verdict.departures and not any(s.wrong for s in self.settings.values())
@@ -103,6 +106,7 @@ def trainings(
 
         theirs = run_of_reference(reference, steps)
         demand_steps(theirs, "reference", reference.name)
+        theirs.notes += trained.note_drawing(theirs.readings)
         expectation = Expectation(theirs)
         tell("the candidate")
 
@@ -134,6 +138,7 @@ def trainings(
             verdict = expectation.judge(ours)
             if not verdict.departures:
                 break
+        verdict.add(expectation.of_loaders(ours))
         looks = Looks(run_reference, run_candidate, theirs, ours, verdict, rename, tell)
         found = looks.culprit()
         kept = looks.kept(expectation, time.monotonic() - begun)
@@ -158,6 +163,7 @@ def trainings(
         looks.coarser(found),
         fits,
         faults,
+        looks.coarser_layers(),
     )
 
 

@@ -11,7 +11,7 @@ from equivalence.judge.expected import Expected
 from equivalence.judge.precision import BUDGET, UNIT_ROUNDOFF
 from equivalence.judge.settings import Difference
 from equivalence.loaders import epochs
-from equivalence.pipelines import pictures, rows
+from equivalence.pipelines import pictures, rows, trained
 from equivalence.scripts.steps import Call, Run, Step, Stored, each_input
 from equivalence.structure.layers import differences
 from equivalence.structure.settings import OPTIMIZER
@@ -40,6 +40,9 @@ ORDER = "order of samples"
 
 DRAWN = "drawn"
 """Stands for the stage `data` of what the reference's script draws at random."""
+
+LOADER = "loader"
+"""How the name of what differs in a loader of the script begins, in the stage `data`."""
 
 Key = tuple[int, str, str]
 """The number of a step, a stage, and what is compared there."""
@@ -88,6 +91,11 @@ class Verdict:
     notes: list[str] = field(default_factory=list)
     unseen: dict[str, int] = field(default_factory=dict)
     worst: float = 0.0
+
+    def add(self, departures: Sequence[Departure]) -> None:
+        """Add what differs, before what else differs in its stage."""
+        every = [*departures, *self.departures]
+        self.departures = sorted(every, key=lambda each: (each.step, STAGES.index(each.stage)))
 
     def note(self, words: str) -> None:
         """Add a note, once."""
@@ -180,6 +188,20 @@ class Expectation:
                 truth = found.expected[key].truth
                 found.expected[key] = replace(expected, truth=truth)
         return found
+
+    def of_loaders(self, candidate: Run) -> list[Departure]:
+        """What differs in loaders that draw, whose batches the candidate has from the reference."""
+        return [
+            Departure(
+                each.reading.step,
+                "data",
+                f"{LOADER}, {each.stage}:" if each.stage else LOADER,
+                each.told,
+                each.reading.key,
+                each.theirs.key,
+            )
+            for each in trained.apart(self.plain.readings, candidate.readings)
+        ]
 
     def judge(self, candidate: Run) -> Verdict:
         """The verdict on a run of the candidate."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from equivalence.errors import EquivalenceError
-from equivalence.scripts.judging import STAGES, Departure, Expectation, Key, Verdict
+from equivalence.scripts.judging import STAGES, Departure, Expectation, Key, Verdict, tensors
 from equivalence.scripts.layers import Culprit, culprit
 from equivalence.scripts.overflow import Found, Overflow, first_step, of_gradients
 from equivalence.scripts.single import LEAST, Kept, search
@@ -198,6 +198,29 @@ class Looks:
         mine = ours.halves.get(found.of_port, "")
         its = theirs.halves.get(found.layer, "float32")
         return f"computed in {mine}, and in {its} in the original" if mine not in ("", its) else ""
+
+    def coarser_layers(self) -> dict[str, str]:
+        """The layers with weights that the port alone computes in half precision -> in which.
+
+        Nothing departs by them in these steps; with other numbers they may overflow.
+        """
+        runs = (self.theirs, self.ours)
+        halved = any(v.is_half for run in runs for _, _, v in tensors(run, run.steps[0]))
+        if self.departures or not halved:
+            return {}
+        (_, theirs), (_, ours) = (self._look(side, 1) for side in ("reference", "candidate"))
+        partners = {
+            name.rpartition(".")[0]: source.rpartition(".")[0]
+            for network in self.ours.networks
+            if network.partners is not None
+            for name in network.slots
+            for source in network.partners.sources(name)
+        }
+        return {
+            layer: half
+            for layer, half in ours.halves.items()
+            if layer in partners and partners[layer] not in theirs.halves
+        }
 
     def kept(self, expectation: Expectation, seconds: float) -> Kept | None:
         """Which layers to keep in float32; None where the port is right, or has none in half."""

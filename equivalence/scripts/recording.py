@@ -12,9 +12,11 @@ import numpy as np
 
 from equivalence import held, nesting
 from equivalence.held import Group
-from equivalence.loaders import epochs
+from equivalence.loaders import epochs, reads
 from equivalence.loaders.epochs import Epoch
 from equivalence.loaders.orders import Order
+from equivalence.loaders.reads import Columns, Reading
+from equivalence.loaders.stages import flat
 from equivalence.scripts import places, samples
 from equivalence.scripts.steps import (
     Call,
@@ -254,6 +256,53 @@ class Recorder:
         made = sum(each.key == key for each in self.run.epochs)
         found = [each for each in self.given.epochs if each.key == theirs and each.order]
         return key, [each.whole() for each in found[made:]]
+
+    def reads(self, loader: Any, count: int | None) -> Callable[[Any], Any]:
+        """The script begins to read a loader; gives what each batch goes through.
+
+        count: the batches of an epoch; None where the loader does not say.
+        """
+        line = places.here()
+        found = next((each for each in self.run.readings if each.loader is loader), None)
+        if found is None:
+            found = Reading(loader, line, len(self.run.steps) + 1, count)
+            self.run.readings.append(found)
+        return lambda batch: self._read(found, line, batch)
+
+    def _read(self, reading: Reading, line: str, batch: Any) -> Any:
+        """A batch is read; gives the one that the script gets."""
+        if self.given is None:
+            reading.batches.setdefault(line, []).append(self._columns(batch))
+        elif self.paired is not None:
+            pairs = reads.pairs(self.given.readings, self.run.readings)
+            theirs = next((one for one, other in pairs if other is reading), None)
+            place = reading.taken.get(line, 0)
+            if theirs is not None and theirs.drawn and place < len(theirs.longest):
+                reading.taken[line] = place + 1
+                return self._with_drawn(theirs, theirs.longest[place], batch, line)
+        return batch
+
+    def _with_drawn(self, theirs: Reading, columns: Columns, batch: Any, line: str) -> Any:
+        """A batch with the reference's columns that its loader draws."""
+        own = {n: values for n, values in self._columns(batch).items() if "." not in n}
+        found, lost = reads.handed(columns, theirs.drawn, own)
+        for why in lost:
+            self.note(f"drawn by the original's loader, and not handed over: {why} ({line})")
+        made: Any = dict(batch) if isinstance(batch, Mapping) else [*batch]
+        for name, values in found.items():
+            place = name if isinstance(batch, Mapping) else int(name)
+            old = made[place]
+            plain = isinstance(old, np.ndarray)
+            made[place] = values.astype(old.dtype) if plain else self.side.like(values, old)
+        return made
+
+    def _columns(self, batch: Any) -> Columns:
+        """The columns of a batch that are arrays."""
+        found = {
+            name: value if isinstance(value, np.ndarray) else self.side.array(value)
+            for name, value in flat(batch)
+        }
+        return {name: np.array(values) for name, values in found.items() if values is not None}
 
     def unread(self, error: Exception) -> None:
         """The order of a data set could not be read."""

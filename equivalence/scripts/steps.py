@@ -10,6 +10,7 @@ from equivalence.errors import DeclarationError
 from equivalence.held import Group
 from equivalence.judge.sketch import Sketch
 from equivalence.loaders.epochs import Epoch
+from equivalence.loaders.reads import Reading
 from equivalence.structure.layers import Layer
 from equivalence.structure.slots import Slot
 from equivalence.structure.weights import Partners
@@ -167,6 +168,7 @@ class Run:
     pinned: draws of dropouts that keep everything.
     overflows: backward passes after the last step whose gradients are NaN or infinite.
     epochs: those of loaders that shuffle; of the port, of all of its data sets.
+    readings: what is read of each loader.
     """
 
     networks: list[Network] = field(default_factory=list)
@@ -177,6 +179,7 @@ class Run:
     pinned: int = 0
     overflows: int = 0
     epochs: list[Epoch] = field(default_factory=list)
+    readings: list[Reading] = field(default_factory=list)
 
     def name(self, network: int, weight: str) -> str:
         """A weight of a network, as texts call it."""

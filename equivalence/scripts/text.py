@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from equivalence.judge.precision import BUDGET
-from equivalence.loaders import epochs
+from equivalence.loaders import epochs, reads
 from equivalence.scripts.compare import Result
-from equivalence.scripts.judging import INDEPENDENT, ORDER, STAGES, Departure
+from equivalence.scripts.judging import INDEPENDENT, LOADER, ORDER, STAGES, Departure
 from equivalence.scripts.known import known
 from equivalence.scripts.looks import Fits
 from equivalence.scripts.steps import Step
@@ -103,6 +103,12 @@ def _precision(result: Result) -> Iterator[str]:
             yield f"  NaN or infinity in the {word} {when}: {layer}"
             if overflow.line:
                 yield f"    {word}: {overflow.line}"
+    if result.halves:
+        layers = [f"{n.replace('._backbone', '')} ({half})" for n, half in result.halves.items()]
+        yield (
+            f"  computed in half precision in the port alone: {listed(layers, 9)}; no tensor of "
+            "these steps shows it, and larger numbers may overflow there"
+        )
     kept = result.kept
     if kept is None:
         return
@@ -161,7 +167,7 @@ def _others(first: Departure, result: Result) -> Iterator[str]:
             )
             if stage in INDEPENDENT:
                 yield from _hint(found[0], result)
-    of_data = ("input", "target", ORDER)
+    of_data = ("input", "target", ORDER, LOADER)
     if all(each.name.startswith(of_data) for each in departures):
         yield "  with the original's batches all else agrees"
     later = sorted({each.step for each in departures} - {first.step})
@@ -217,6 +223,7 @@ def _coverage(result: Result) -> Iterator[str]:
         )
     if orders := epochs.told(theirs.epochs, ours.epochs):
         yield orders
+    yield from reads.told(theirs.readings, ours.readings)
     if verdict.unseen:
         yield f"not seen in the port, and not compared: {', '.join(verdict.unseen)}"
     yield from dict.fromkeys([*verdict.notes, *theirs.notes, *ours.notes])
@@ -246,6 +253,7 @@ def document(result: Result) -> dict[str, Any]:
         },
         "fits": [*result.fits.found],
         "mistakes": {n: getattr(result.fits, n) for n in ("tried", "failed", "left")},
+        "halves": dict(result.halves),
         "float32": list(result.kept.layers) if result.kept else None,
         "settings": {
             name: [str(each) for each in settings.wrong]

@@ -105,6 +105,7 @@ class TorchSide:
             stack.enter_context(patched(amp.GradScaler, scale=_scaling(recorder)))
             stack.enter_context(patched(Optimizer, __init__=places.noting(Optimizer.__init__)))
             stack.enter_context(torch_epochs.noted(recorder.epoch))
+            stack.enter_context(torch_epochs.read(recorder.reads))
             stack.enter_context(alone.of_torch(torch.distributed, recorder.note))
             stack.enter_context(as_written())
             stack.enter_context(installed(*self._observers(observers)))
@@ -349,14 +350,11 @@ class Drawing(Pinned):
 
 
 def _by_loader() -> bool:
-    """Whether a `DataLoader` itself draws: a seed of its workers, or an order."""
+    """Whether a `DataLoader` draws: an order, a seed of its workers, or what is in its samples."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        room, _, within = frame.f_globals.get("__name__", "").partition(".")
-        if room == "torch" and within.startswith("utils.data"):
+        if frame.f_globals.get("__name__", "").startswith("torch.utils.data."):
             return True
-        if room not in ("torch", "equivalence"):
-            return False
         frame = frame.f_back
     return False
 

@@ -5,8 +5,10 @@ import numpy as np
 import pytest
 
 from equivalence.host.isolation import isolated
+from equivalence.loaders import mindspore_epochs
 from equivalence.loaders.epochs import Epoch
 from equivalence.loaders.mindspore_epochs import handed
+from tests.engine.parts import record_files
 
 ORDERS = [[5, 0, 3, 1, 4, 2], [1, 2, 3, 4, 5, 0], [0, 5, 4, 3, 2, 1]]
 
@@ -35,6 +37,10 @@ class Recorder:
 
     def unread(self, error):
         self.errors.append(error)
+
+    def reads(self, loader, count):
+        assert loader.get_dataset_size() == count
+        return lambda row: row
 
 
 def generated(**options):
@@ -121,3 +127,66 @@ def test_the_part_that_a_rank_reads_is_of_its_law():
     rows, epochs = read(shard, 1, recorder=recorder)
     assert epochs[0].law.part == (1, 2)
     assert epochs[0].order == rows[0]
+
+
+class OfTwelve(Recorder):
+    """Hands orders of twelve samples over, in the number that a part has."""
+
+    def orders(self, samples):
+        self.samples = samples
+        return "key", [[*range(12)][::-1][:samples], [3, 1, 2, 0, *range(4, 12)][:samples]]
+
+
+SOURCES = {
+    "MindRecord, as it is": lambda folder: record_files.mind(folder),
+    "MindRecord, shuffled": lambda folder: record_files.mind(folder, shuffle=True),
+    "MindRecord, a part": lambda folder: record_files.mind(folder, num_shards=2, shard_id=0),
+    "TFRecord": lambda folder: record_files.tensorflow(folder),
+    "TFRecord, with a buffer": lambda folder: record_files.tensorflow(
+        folder, shuffle=False
+    ).shuffle(12),
+}
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_a_source_that_takes_no_order_of_others_gives_its_samples_in_it(tmp_path, name):
+    recorder = OfTwelve()
+    with isolated(), handed(recorder):
+        rows = SOURCES[name](tmp_path).create_dict_iterator(2, output_numpy=True)
+        epochs = [[int(row["y"].item()) for row in rows] for _ in range(2)]
+    assert recorder.errors == []
+    assert epochs == recorder.orders(recorder.samples)[1]
+    assert recorder.samples == (6 if "part" in name else 12)
+    assert all(each.is_drawn for each in recorder.epochs)
+
+
+@pytest.mark.parametrize(
+    ("most", "options", "told"),
+    [
+        (5, {}, "TFRecordDataset of 12 samples takes no order of others"),
+        (
+            12,
+            {"num_shards": 2, "shard_id": 0, "shard_equal_rows": True},
+            "has samples of its own part alone",
+        ),
+    ],
+)
+def test_an_order_that_a_source_cannot_take_is_told(tmp_path, monkeypatch, most, options, told):
+    monkeypatch.setattr(mindspore_epochs, "MOST_HELD", most)
+    recorder = OfTwelve()
+    with isolated(), handed(recorder):
+        data = record_files.tensorflow(tmp_path, shuffle=True, **options)
+        assert [*data.create_tuple_iterator()]
+    assert told in str(recorder.errors[0])
+
+
+def test_a_batch_is_the_recorder_s_to_change():
+    class Changing(Recorder):
+        def reads(self, loader, count):
+            assert (type(loader), count) == (ds.BatchDataset, 3)
+            return lambda row: [10 * each for each in row]
+
+    data = generated(shuffle=False).batch(2)
+    with isolated(), handed(Changing()):
+        rows = [*data.create_tuple_iterator(["x"], num_epochs=1, output_numpy=True)]
+    assert np.concatenate(rows, axis=None).tolist() == [100 * n for n in range(6)]

@@ -2,10 +2,11 @@
 
 import mindspore.dataset as ds
 import numpy as np
+import pytest
 from mindspore.dataset import vision
 
 from equivalence.loaders.mindspore_loader import MindSporeLoader
-from tests.engine.parts import loaders
+from tests.engine.parts import loaders, record_files
 
 
 def test_a_data_set_tells_its_stages_columns_and_sizes():
@@ -70,6 +71,27 @@ def test_the_part_of_a_rank_is_read_in_the_order_of_the_data():
     side = MindSporeLoader(loaders.ms_rank(num_shards=2, shard_id=1))
     assert (side.samples, side.shuffles) == (7, True)
     assert [item["label"].item() for item in side.run("read")] == loaders.LABELS[1::2].tolist()
+
+
+@pytest.mark.parametrize("source", ["arrays", "MindRecord"])
+@pytest.mark.parametrize("shuffle", [True, False])
+def test_the_part_of_a_rank_shuffles_where_it_says_so(tmp_path, source, shuffle):
+    options = {"shuffle": shuffle, "num_shards": 2, "shard_id": 1}
+    made = (
+        ds.NumpySlicesDataset(record_files.Y, ["y"], **options)
+        if source == "arrays"
+        else record_files.mind(tmp_path, **options).project(["y"])
+    )
+    side = MindSporeLoader(made)
+    assert (side.samples, side.shuffles) == (6, shuffle)
+    one, two = side.orders(2)
+    assert (one == two) == (not shuffle)
+    assert shuffle or one == [1, 3, 5, 7, 9, 11]
+    assert [row["y"].item() for row in side.run("read")] == [1, 3, 5, 7, 9, 11]
+
+
+def test_orders_are_not_told_of_what_chooses_among_samples():
+    assert MindSporeLoader(ds.NumpySlicesDataset([0, 1, 2]).take(2)).orders(2) is None
 
 
 def test_without_a_map_or_a_batch_there_is_only_what_is_read():

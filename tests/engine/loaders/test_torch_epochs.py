@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch.utils import data
 
+from equivalence.loaders import torch_epochs
 from equivalence.loaders.epochs import Epoch
 from equivalence.loaders.torch_epochs import noted
 
@@ -65,3 +66,19 @@ def test_what_does_not_shuffle_and_a_sampler_of_the_script_are_left_to_their_val
     assert read(data.DataLoader(SAMPLES, 2))[0] == []
     assert read(data.DataLoader(SAMPLES, batch_sampler=data.BatchSampler(Own(), 2, False)))[0] == []
     assert Own.asked == 2
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_each_batch_goes_through_what_is_given_for_its_epoch(workers):
+    begun = []
+
+    def begins(loader, count):
+        begun.append((loader, count))
+        return lambda batch: [10 * each for each in batch]
+
+    loader = data.DataLoader(SAMPLES, 4, num_workers=workers)
+    with torch_epochs.read(begins):
+        rows = [[batch.tolist() for (batch,) in loader] for _ in range(2)]
+    assert rows == [[[0, 10, 20, 30], [40, 50]]] * 2
+    assert begun == [(loader, 2)] * 2
+    assert [batch.tolist() for (batch,) in loader] == [[0, 1, 2, 3], [4, 5]]

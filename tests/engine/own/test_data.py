@@ -160,6 +160,13 @@ def test_an_order_of_another_law_is_told(capsys, reference, candidate, told):
     assert told in out.partition("details:")[0], out
 
 
+def test_an_order_that_one_side_alone_repeats_is_told(capsys):
+    code, out = data(capsys, "torch_repeating", "ms_rank")
+    assert code == 1
+    told = "order: of epoch 2 is drawn anew, and in the original it is that of epoch 1"
+    assert told in out.partition("details:")[0], out
+
+
 # What draws beside the transforms.
 
 

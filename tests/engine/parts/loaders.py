@@ -84,6 +84,19 @@ def torch_rank(num_shards=1, shard_id=0):
     return DataLoader(made, batch_size=2, sampler=sampler)
 
 
+class Repeating(DistributedSampler):
+    """A sampler that draws the same order in each epoch, whatever it is told."""
+
+    def set_epoch(self, epoch):
+        """Nothing."""
+
+
+def torch_repeating(num_shards=1, shard_id=0):
+    """The part of a rank, in one order that is drawn."""
+    dataset = torch_rank().dataset
+    return DataLoader(dataset, 2, sampler=Repeating(dataset, num_shards, shard_id, shuffle=True))
+
+
 class Unsteady(Pictures):
     """A data set that draws outside of its transforms."""
 

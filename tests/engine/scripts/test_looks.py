@@ -89,6 +89,23 @@ def test_a_layer_in_another_precision_is_told_beside_the_original_s(compared):
     assert first.endswith(f"conv (Conv2d), {result.coarser}")
 
 
+SMALL = ("3000.0 * self.conv", "self.conv")
+
+
+@pytest.mark.parametrize("kept", ["nothing", "norm"])
+def test_a_norm_in_half_precision_in_the_port_alone_is_told_where_nothing_departs(compared, kept):
+    single = (
+        "self.norm(self.conv(x).mean((2, 3)))",
+        "self.norm(self.conv(x).mean((2, 3)).float())",
+    )
+    edits = [SMALL, ('kept = "norm"', f'kept = "{kept}"')]
+    result = compared("half", *edits, steps=1, reference=[SMALL, single])
+    assert result, lines(result)
+    assert dict(result.halves) == ({} if kept == "norm" else {"norm": "float16"})
+    told = any("in half precision in the port alone: norm (float16)" in x for x in lines(result))
+    assert told == bool(result.halves)
+
+
 def test_updates_that_are_skipped_for_an_overflow_are_right_on_both_sides(compared):
     result = compared("half", LARGE, reference=[LARGE], steps=1)
     assert result, lines(result)
@@ -112,6 +129,7 @@ def test_an_update_that_is_not_skipped_is_told(compared):
 def test_nothing_is_looked_for_in_a_right_port(compared):
     result = compared("plain", steps=1)
     assert (result.kept, result.overflows, result.coarser) == (None, {}, "")
+    assert result.halves == {}
 
 
 def test_a_script_that_skips_every_update_is_an_error_that_says_so(compared):
