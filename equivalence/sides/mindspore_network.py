@@ -7,6 +7,7 @@ so do the functions that `value_and_grad` makes from it.
 import contextlib
 import weakref
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import mindspore as ms
@@ -48,8 +49,10 @@ from equivalence.stand_ins.context import StandIns, lacks_kernel
 from equivalence.stream import mindspore_stream
 from equivalence.stream.borrowing import without_torch
 from equivalence.structure.layers import Layer, Sink, below
+from equivalence.structure.looked_up import LookedUp, looked_up
 from equivalence.structure.mindspore_settings import made_by, settings
 from equivalence.structure.settings import in_modes
+from equivalence.structure.tables import Tables
 from equivalence.structure.weights import CONSTANT, Partners, Slot, Unseen, comparable
 from equivalence.written import PER_CALL, Attributes
 
@@ -106,6 +109,9 @@ class MindSporeNetwork:
     _attributes: Attributes | None = None
     """What its runs write into attributes; None in a graph, which writes none, and for a part."""
 
+    _looked_up: Mapping[str, LookedUp] = MappingProxyType({})
+    """The tables that its code looks up; none for a part."""
+
     def __init__(
         self,
         target: str,
@@ -129,6 +135,9 @@ class MindSporeNetwork:
         self._made: dict[Hashable, np.ndarray] = {}
         self._step = None
         self.modes = self._modes()
+        if self.whole is None:
+            cells = cell.cells_and_names()
+            self._looked_up = looked_up(cells, "construct", _table, nn.Cell)
         self._changed: list[nn.Cell] = []
         if self.execution == "pynative" and self.whole is None:
             own = weakref.proxy(self)
@@ -437,8 +446,10 @@ class MindSporeNetwork:
             and not np.array_equal(array(values), self._made[key], equal_nan=True)
         ]
 
-    def tables(self, partners: Partners) -> dict[str, np.ndarray]:
+    def tables(self, partners: Partners) -> Tables:
         """The constants that it alone has by path: as made, and in attributes of its own cells.
+
+        And what its code looks up in lists and globals.
 
         partners: path of a weight -> the reference's name.
         """
@@ -451,7 +462,8 @@ class MindSporeNetwork:
                     value = array(value)
                 if isinstance(value, np.ndarray) and value.dtype.kind in "biuf" and value.ndim:
                     found[f"{path}.{name}" if path else name] = value
-        return {path: comparable(values) for path, values in found.items()}
+        kept = Tables({path: comparable(values) for path, values in found.items()})
+        return kept.beside(self._looked_up)
 
     def _alone(self, partners: Partners) -> list[tuple[str, Hashable, ms.Tensor]]:
         """Path, key in `_made` and tensor of the parameters and buffers that it alone has."""
@@ -572,6 +584,11 @@ class MindSporeNetwork:
 def _is_value(value: Any) -> bool:
     """Whether a value is a tensor, and no weight."""
     return isinstance(value, ms.Tensor) and not isinstance(value, ms.Parameter)
+
+
+def _table(value: object) -> np.ndarray | None:
+    """The numbers of a tensor that is no weight; None of anything else."""
+    return array(value) if isinstance(value, ms.Tensor) and _is_value(value) else None
 
 
 def _copied(value: ms.Tensor) -> np.ndarray:
