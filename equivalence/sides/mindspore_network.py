@@ -109,6 +109,9 @@ class MindSporeNetwork:
     _attributes: Attributes | None = None
     """What its runs write into attributes; None in a graph, which writes none, and for a part."""
 
+    as_written = False
+    """Whether in float16 the network's own code keeps its casts, see `narrow`."""
+
     _looked_up: Mapping[str, LookedUp] = MappingProxyType({})
     """The tables that its code looks up; none for a part."""
 
@@ -406,7 +409,7 @@ class MindSporeNetwork:
     def _load(self, sample: Sample, partners: Partners) -> None:
         # A cell without weights has no float32 values that could be cast.
         if sample.dtype != "float32" and self._step is None and self.parameters:
-            narrow(self.cell, sample.dtype)
+            narrow(self.cell, sample.dtype, self.as_written)
         weight, begun, forgets = sample.weight, sample.begun, sample.forgets
         for path, cell in self.cell.cells_and_names():
             for name, values in cell._buffers.items():
