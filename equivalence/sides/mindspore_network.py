@@ -111,7 +111,6 @@ class MindSporeNetwork:
 
     as_written = False
     """Whether in float16 the network's own code keeps its casts, see `narrow`."""
-
     _looked_up: Mapping[str, LookedUp] = MappingProxyType({})
     """The tables that its code looks up; none for a part."""
 
@@ -450,9 +449,7 @@ class MindSporeNetwork:
         ]
 
     def tables(self, partners: Partners) -> Tables:
-        """The constants that it alone has by path: as made, and in attributes of its own cells.
-
-        And what its code looks up in lists and globals.
+        """The constants that it alone has, in attributes of its own cells or looked up by its code.
 
         partners: path of a weight -> the reference's name.
         """
