@@ -50,7 +50,9 @@ class SigmoidFocalLoss(nn.Cell):
         # 1 - sigmoid(pred) would lose the digits of a saturated probability.
         missing = ops.sigmoid(-pred) * target + ops.sigmoid(pred) * (1 - target)
         share = self.alpha * target + (1 - self.alpha) * (1 - target)
-        loss = share * ops.pow(missing, self.gamma) * self.cross_entropy(pred, target)
+        loss = share * self.cross_entropy(pred, target)
+        if self.gamma:  # MindSpore's gradient of 0 ** 0 is NaN
+            loss = loss * ops.pow(missing, self.gamma)
         if weight is not None:
             loss = loss * ops.reshape(weight, weight_shape(weight.shape, loss.shape))
         if self.reduction == "none":

@@ -48,7 +48,7 @@ def tried(
     seconds: the time for all of it; infinite to try all.
     tell: is told what is done.
     """
-    until, ended = time.monotonic() + seconds, False
+    until, ended = time.process_time() + seconds, False
     reaches: list[Reach | None] = []
     dropped = Counter[str]()
     fixed: list[Fixed] = []
@@ -56,11 +56,11 @@ def tried(
         for whole, wholes in every:
             case, others = whole.sizes[0], [each.sizes[0] for each in wholes]
             tell(f"looking for further samples of {case.sample_name}")
-            search = Search(case, seed, reach, Path(folder), until - time.monotonic())
+            search = Search(case, seed, reach, Path(folder), until - time.process_time())
             turns = [Turns(replace(search.given, case=one), seed) for one in (case, *others)]
             fixed.append(Fixed(search.given, search.trials, seed))
             for variant, reached in search.variants():
-                if time.monotonic() > until:
+                if time.process_time() > until:
                     break
                 for one, turn in zip((case, *others), turns, strict=True):
                     tell(f"further sample: {variant.told}")
@@ -73,7 +73,7 @@ def tried(
                         shown = _shown(one, seed, variant, reached, found.outcome)
                         return Further(len(reaches), total(reaches), dropped), shown
             reach = search.reach
-            ended = ended or time.monotonic() > until
+            ended = ended or time.process_time() > until
     told = tuple(dict.fromkeys(told for each in fixed for told in each.told))
     return Further(len(reaches), total(reaches), dropped, ended, told), None
 

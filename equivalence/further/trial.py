@@ -60,11 +60,11 @@ class Trials:
     @contextlib.contextmanager
     def timed(self) -> Iterator[None]:
         """A context whose time counts."""
-        begun = time.monotonic()
+        begun = time.process_time()
         try:
             yield
         finally:
-            self.seconds += time.monotonic() - begun
+            self.seconds += time.process_time() - begun
 
     def __call__(self, variant: Variant, finite: bool = True) -> Tried:
         """Run on a variant. finite: whether it must give finite numbers."""

@@ -7,7 +7,9 @@ from equivalence.reach.decision import Decision, Reach, total
 from equivalence.words import counted, listed
 
 SHARE, LEAST = 1.0, 5.0
-"""The time for further samples: a share of what the comparison took; seconds at least."""
+"""The time for further samples: a share of what the comparison took; seconds at least.
+
+Seconds of the processor, so that other processes of the host do not decide what is found."""
 
 
 def time_for(took: float) -> float:

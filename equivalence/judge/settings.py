@@ -109,6 +109,7 @@ class Settings:
     declared: the settings that differ as the twin declares.
     unread: the settings that could not be read, and so are not compared.
     elsewhere: paddings that differ, and that the port makes in its own code: the tensors show it.
+    alone: tables that the port's code looks up, and that the original has none of; not compared.
     """
 
     layers: int
@@ -117,6 +118,7 @@ class Settings:
     declared: tuple[Difference, ...] = ()
     unread: tuple[Unread, ...] = ()
     elsewhere: tuple[Difference, ...] = ()
+    alone: tuple[str, ...] = ()
 
     def shown_right(self, layers: Collection[str]) -> "Settings":
         """The settings, without the paddings that the port of these layers makes elsewhere."""
@@ -147,6 +149,14 @@ def unread_told(unread: Iterable[object]) -> list[str]:
     every = [*map(str, unread)]
     names = listed([*dict.fromkeys(every)])
     return [f"{counted(len(every), 'setting')} could not be read: {names}"] if every else []
+
+
+def alone_told(settings: Settings) -> list[str]:
+    """The tables of the port that pair with none of the original, as a line; none if all do."""
+    count = counted(len(settings.alone), "table")
+    verb = "has" if len(settings.alone) == 1 else "have"
+    told = f"{count} that the port's code looks up {verb} no partner, and only the sample compares"
+    return [f"{told}: {listed(settings.alone)}"] if settings.alone else []
 
 
 def judge_settings(compared: Settings, declared: Mapping[str, str], case: str) -> Settings:

@@ -10,7 +10,7 @@ from equivalence.declare.twin import Twin
 from equivalence.further.tried import Further, added
 from equivalence.further.variant import declared
 from equivalence.judge.outcome import Outcome
-from equivalence.judge.settings import Difference, Unread, unread_told
+from equivalence.judge.settings import Difference, Unread, alone_told, unread_told
 from equivalence.judge.verdict import TensorVerdict
 from equivalence.own.proposal import shown_each
 from equivalence.own.session import DROPOUT, Structure, Verdict
@@ -233,7 +233,7 @@ def structure_lines(structure: Structure, twin: Twin) -> list[str]:
 def settings_lines(structure: Structure) -> list[str]:
     """The settings that differ, and those that could not be read."""
     found = structure.settings
-    unread = unread_told(found.unread)
+    unread = [*unread_told(found.unread), *alone_told(found)]
     compared = f"{found.compared} ({counted(found.layers, 'layer')})"
     if not found.compared:
         return ["settings: none that both sides hold", *unread]
@@ -401,6 +401,7 @@ def document(result: Result) -> dict[str, Any]:
         "settings": [vars(each) for each in structure.settings.differing],
         "settings_compared": structure.settings.compared,
         "settings_unread": [*map(str, structure.settings.unread)],
+        "tables_alone": [*structure.settings.alone],
         "pairs": dict(structure.pairs),
         "unpaired": [*_alone(structure)],
         "reach": _reached(result.reach),

@@ -372,9 +372,9 @@ class Session:
 
         thorough: whether all further samples are tried, however long it takes.
         """
-        begun = time.monotonic()
+        begun = time.process_time()
         verdicts = [*self.verdicts()]
-        seconds = math.inf if thorough else time_for(time.monotonic() - begun)
+        seconds = math.inf if thorough else time_for(time.process_time() - begun)
         further, shown = self.further(verdicts, seconds)
         return verdicts + ([] if shown is None else [shown]), further
 

@@ -64,7 +64,7 @@ def compare(request: pytest.FixtureRequest) -> Iterator[Callable[[Case], None]]:
 
     def run(case: Case) -> None:
         request.node.stash[CASE] = case
-        begun = time.monotonic()
+        begun = time.process_time()
         with _fail_in_words(request.config):
             outcome = kinds.check(case, seed)
             whole = isinstance(case, TwinCase) and not (case.twin.by_layer or case.twin.raises)
@@ -82,7 +82,7 @@ def compare(request: pytest.FixtureRequest) -> Iterator[Callable[[Case], None]]:
                 shown = request.node.stash.get(DIAGNOSIS, [case.name])
                 request.node.stash[DIAGNOSIS] = [*shown, *outcome.proposed]
             if request.config.getoption("further") and isinstance(case, TwinCase):
-                _try_further(request.node, outcome, time.monotonic() - begun)
+                _try_further(request.node, outcome, time.process_time() - begun)
             if request.config.getoption("hidden_settings") and whole:
                 shown = request.node.stash.get(DIAGNOSIS, [case.name])
                 request.node.stash[DIAGNOSIS] = [*shown, *_hidden_settings(outcome)]

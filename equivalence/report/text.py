@@ -12,7 +12,7 @@ from equivalence.judge.excuses import EXCUSES, LIMIT
 from equivalence.judge.mistake import Mistakes
 from equivalence.judge.outcome import Outcome
 from equivalence.judge.precision import BUDGET
-from equivalence.judge.settings import Settings, unread_told
+from equivalence.judge.settings import Settings, alone_told, unread_told
 from equivalence.judge.verdict import Judgement, TensorVerdict
 from equivalence.reach import decision
 from equivalence.report import reach as unreached
@@ -93,7 +93,7 @@ def details(outcome: Outcome, diagnosis: Iterable[str] = ()) -> list[str]:
         lines.append(outcome.note)
     lines += outcome.states
     if outcome.settings:
-        lines += unread_told(outcome.settings.unread)
+        lines += [*unread_told(outcome.settings.unread), *alone_told(outcome.settings)]
     return [*lines, *outcome.proposed, *diagnosis]
 
 

@@ -179,7 +179,8 @@ def _side(drawn: Drawn, measurement: "Measurement", expected: Truth) -> Referenc
         expected.reach += Reach.of(of_draws((each.path, each.kind) for each in draws))
     written = tuple(network.constants.changed(network.module))
     side = Reference(measurement.sample, network.slots(), draws, expected, written=written)
-    side.tables = network.constants.tables().without(written)
+    tables = network.tables()
+    side.tables = tables and tables.without(written)
     side.layers = sides.reference_layers(case, network)
     if (replay := network.draws.replay) is not None:
         side.drawn, side.refused = tuple(replay.drawn), tuple(replay.refused)

@@ -16,6 +16,7 @@ from equivalence.sides.feed import Feed
 from equivalence.sides.torch_network import TorchNetwork
 from equivalence.structure.layers import Layer, Sink, below
 from equivalence.structure.settings import in_modes
+from equivalence.structure.tables import Tables
 from equivalence.structure.torch_settings import settings
 from equivalence.structure.weights import Partners, Slot
 
@@ -83,10 +84,10 @@ class TorchCandidate:
             found.append(Layer.of(path, read, partners.held(below(path, names))))
         return found
 
-    def tables(self, partners: Partners) -> dict[str, np.ndarray]:
-        """The constants that it alone has by path, also those in plain attributes, as made."""
-        made = self.network.constants.tables().values
-        return {name: values for name, values in made.items() if not partners.sources(name)}
+    def tables(self, partners: Partners) -> Tables:
+        """What it alone has by path, as made: constants, and what its code looks up."""
+        made = self.network.tables()
+        return made.without(name for name in made.values if partners.sources(name))
 
     def written_alone(self, partners: Partners) -> list[str]:
         """The paths of the constants that it alone has, and has written in its last run."""

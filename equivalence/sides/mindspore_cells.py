@@ -182,11 +182,27 @@ def array(values: Any) -> np.ndarray:
     return np.array(values.asnumpy())
 
 
-def narrow(cell: nn.Cell, dtype: str) -> None:
-    """Make a cell compute in float16, with its weights in float32, or have weights of `dtype`."""
-    if dtype == "float16":
+def narrow(cell: nn.Cell, dtype: str, as_written: bool = False) -> None:
+    """Make a cell compute in float16, with its weights in float32, or have weights of `dtype`.
+
+    as_written: whether only the layers of MindSpore compute in float16 by `to_float`, and the code
+        of the network's own keeps its casts, which `to_float` undoes.
+    """
+    own = [each for _, each in cell.cells_and_names() if not _of_mindspore(each)]
+    if dtype == "float16" and not (as_written and own):
         cell.to_float(ms.float16)
         return
-    for parameter in cell.get_parameters():
+    parameters = cell.get_parameters()
+    if dtype == "float16":
+        layers = [each for _, each in cell.cells_and_names() if each not in own]
+        for layer in layers:
+            if not any(each in own for _, each in layer.cells_and_names()):
+                layer.to_float(ms.float16)
+        parameters = (p for each in own for p in each.get_parameters(expand=False))
+    for parameter in parameters:
         if parameter.dtype == ms.float32:
             parameter.set_dtype(getattr(ms, dtype))
+
+
+def _of_mindspore(cell: nn.Cell) -> bool:
+    return type(cell).__module__.startswith("mindspore.")

@@ -7,6 +7,7 @@ so do the functions that `value_and_grad` makes from it.
 import contextlib
 import weakref
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import mindspore as ms
@@ -49,8 +50,10 @@ from equivalence.stand_ins.context import StandIns, lacks_kernel
 from equivalence.stream import mindspore_stream
 from equivalence.stream.borrowing import without_torch
 from equivalence.structure.layers import Layer, Sink, below
+from equivalence.structure.looked_up import LookedUp, looked_up
 from equivalence.structure.mindspore_settings import made_by, settings
 from equivalence.structure.settings import in_modes
+from equivalence.structure.tables import Tables
 from equivalence.structure.weights import CONSTANT, Partners, Slot, Unseen, comparable
 from equivalence.written import PER_CALL, Attributes
 
@@ -107,6 +110,11 @@ class MindSporeNetwork:
     _attributes: Attributes | None = None
     """What its runs write into attributes; None in a graph, which writes none, and for a part."""
 
+    as_written = False
+    """Whether in float16 the network's own code keeps its casts, see `narrow`."""
+    _looked_up: Mapping[str, LookedUp] = MappingProxyType({})
+    """The tables that its code looks up; none for a part."""
+
     def __init__(
         self,
         target: str,
@@ -130,6 +138,9 @@ class MindSporeNetwork:
         self._made: dict[Hashable, np.ndarray] = {}
         self._step = None
         self.modes = self._modes()
+        if self.whole is None:
+            cells = cell.cells_and_names()
+            self._looked_up = looked_up(cells, "construct", _table, nn.Cell)
         self._changed: list[nn.Cell] = []
         if self.execution == "pynative" and self.whole is None:
             own = weakref.proxy(self)
@@ -388,7 +399,7 @@ class MindSporeNetwork:
         sample, partners = feed.sample, feed.partners
         # A cell without weights has no float32 values that could be cast.
         if sample.dtype != "float32" and self._step is None and self.parameters:
-            narrow(self.cell, sample.dtype)
+            narrow(self.cell, sample.dtype, self.as_written)
         weight, begun, forgets = sample.weight, sample.begun, sample.forgets
         for path, cell in self.cell.cells_and_names():
             for name, values in cell._buffers.items():
@@ -428,8 +439,8 @@ class MindSporeNetwork:
             and not np.array_equal(array(values), self._made[key], equal_nan=True)
         ]
 
-    def tables(self, partners: Partners) -> dict[str, np.ndarray]:
-        """The constants that it alone has by path: as made, and in attributes of its own cells.
+    def tables(self, partners: Partners) -> Tables:
+        """The constants that it alone has, in attributes of its own cells or looked up by its code.
 
         partners: path of a weight -> the reference's name.
         """
@@ -442,7 +453,8 @@ class MindSporeNetwork:
                     value = array(value)
                 if isinstance(value, np.ndarray) and value.dtype.kind in "biuf" and value.ndim:
                     found[f"{path}.{name}" if path else name] = value
-        return {path: comparable(values) for path, values in found.items()}
+        kept = Tables({path: comparable(values) for path, values in found.items()})
+        return kept.beside(self._looked_up)
 
     def _alone(self, partners: Partners) -> list[tuple[str, Hashable, ms.Tensor]]:
         """Path, key in `_made` and tensor of the parameters and buffers that it alone has."""
@@ -564,6 +576,11 @@ class MindSporeNetwork:
 def _is_value(value: Any) -> bool:
     """Whether a value is a tensor, and no weight."""
     return isinstance(value, ms.Tensor) and not isinstance(value, ms.Parameter)
+
+
+def _table(value: object) -> np.ndarray | None:
+    """The numbers of a tensor that is no weight; None of anything else."""
+    return array(value) if isinstance(value, ms.Tensor) and _is_value(value) else None
 
 
 def _copied(value: ms.Tensor) -> np.ndarray:

@@ -40,6 +40,7 @@ from equivalence.sides.torch_noise import Noise, Precisions, ProductFunctions, W
 from equivalence.stream.observer import installed
 from equivalence.stream.torch_stream import MAX_POOLINGS, Observer
 from equivalence.structure.layers import Called, Layer, Sink, Site, below
+from equivalence.structure.looked_up import LookedUp, looked_up
 from equivalence.structure.settings import in_modes
 from equivalence.structure.tables import Tables
 from equivalence.structure.torch_settings import settings
@@ -126,6 +127,9 @@ class TorchNetwork:
     attributes: Attributes | None = None
     """What its runs write into attributes; None for a part."""
 
+    _looked_up: Mapping[str, LookedUp] = MappingProxyType({})
+    """The tables that its code looks up; none for a part."""
+
     def __init__(
         self, target: str, arguments: Mapping[str, Any], place: Place = CPU, empty: bool = False
     ):
@@ -142,6 +146,8 @@ class TorchNetwork:
         self.constants = Constants(make, self.module)
         self.modes = self._modes()
         self.attributes = self._written()
+        layers = [*self.module.named_modules()]
+        self._looked_up = looked_up(layers, "forward", _table, nn.Module)
 
     def _modes(self, given: Given | None = None) -> Modes:
         """The modes of this network. given: those of the larger one of which it is a part."""
@@ -185,8 +191,8 @@ class TorchNetwork:
         return network
 
     def tables(self) -> Tables:
-        """Its constants as data, with their truth."""
-        return self.constants.tables()
+        """Its constants as data, with their truth, and the tables that its code looks up."""
+        return self.constants.tables().beside(self._looked_up)
 
     def slots(self) -> dict[str, Slot]:
         """All parameters, then all buffers, by name. A frozen parameter counts as a buffer."""
@@ -560,6 +566,12 @@ def _arguments(positional: tuple, keywords: dict[str, Any]) -> Arguments:
 def _is_value(value: Any) -> bool:
     """Whether a value is a tensor, and no weight."""
     return isinstance(value, torch.Tensor) and not isinstance(value, nn.Parameter)
+
+
+def _table(value: object) -> np.ndarray | None:
+    """The numbers of a tensor without a gradient; None of anything else."""
+    known = isinstance(value, torch.Tensor) and not value.requires_grad
+    return numbers(as_pairs(value)) if known else None
 
 
 def _put(module: nn.Module, training: bool) -> None:

@@ -1,5 +1,6 @@
 """Stand-ins for norms, convolutions, poolings, dropout and losses."""
 
+import mindspore as ms
 from mindspore import ops
 
 from equivalence.stand_ins.making import per_axis, strides, wide
@@ -167,9 +168,13 @@ def dropout(x, p=0.5, training=True, _inplace=False, _seed=None, _offset=None):
 
 
 def elu(x, alpha=1.0):
-    """As `mint.nn.functional.elu`."""
-    below = ops.where(x > 0, ops.fill(x.dtype, x.shape, 0), x)
-    return ops.where(x > 0, x, alpha * ops.expm1(below))
+    """As `mint.nn.functional.elu`, in float64.
+
+    The gradient of `ops.expm1` is its result and 1, of which few digits are left far below zero.
+    """
+    full = ops.cast(wide(x), ms.float64)
+    below = ops.where(full > 0, ops.fill(full.dtype, x.shape, 0), full)
+    return ops.cast(ops.where(full > 0, full, alpha * ops.expm1(below)), x.dtype)
 
 
 def leaky_relu(x, slope=0.01):

@@ -7,7 +7,9 @@ compiler gets in the place of what a source names. Loads MindSpore, and what it 
 import contextlib
 import functools
 import importlib
+import sys
 from collections.abc import Callable, Iterator, Sequence
+from types import FrameType
 from typing import Any
 
 import mindspore as ms
@@ -20,7 +22,8 @@ from mindspore.ops.operations._grad_ops import BatchNormGrad
 from mindspore.train import amp
 
 from equivalence import releases
-from equivalence.errors import EquivalenceError
+from equivalence.errors import EquivalenceError, of_engine, of_models, of_stand_in
+from equivalence.files import shown
 from equivalence.releases import DISPATCHING
 from equivalence.stream import observer
 from equivalence.stream.observer import Entered, Left, running
@@ -127,22 +130,45 @@ class Observer(observer.Observer[Call]):
 
 
 class Precisions(Observer):
-    """Takes note of the dtype of what each operator gives.
+    """Takes note of the dtype of what each operator of a forward pass gives.
 
     seen: name of an operator -> dtypes, call by call.
+    places: name of an operator -> lines of the network's own code, "" where none is known.
     """
 
     slot = "calls"
 
     def __init__(self) -> None:
         self.seen: dict[str, list[str]] = {}
+        self.places: dict[str, list[str]] = {}
 
     def after(self, call: Call, result: Any) -> Any:
         """Take note of the first result."""
         first = result[0] if isinstance(result, tuple | list) and result else result
         if isinstance(first, ms.Tensor) and first.dtype in (ms.float16, ms.bfloat16, ms.float32):
-            self.seen.setdefault(call.name, []).append(str(first.dtype).lower())
+            place = _called_from(sys._getframe(1))
+            if place is not None:
+                self.seen.setdefault(call.name, []).append(str(first.dtype).lower())
+                self.places.setdefault(call.name, []).append(place)
         return result
+
+
+def _called_from(frame: FrameType | None) -> str | None:
+    """The innermost line of the network's own code, as "net.py:12"; "" in a cell of MindSpore's.
+
+    None behind the network: no gradient comes from its code.
+    """
+    within = entered = False
+    while frame is not None:
+        file = frame.f_code.co_filename
+        entered = entered or not of_engine(file)
+        if of_models(file):
+            return f"{shown(file)}:{frame.f_lineno}"
+        if entered and of_engine(file) and not of_stand_in(file):
+            break
+        within = within or frame.f_code.co_name == "construct"
+        frame = frame.f_back
+    return "" if within else None
 
 
 _Mode: Any = getattr(ms, "MsDispatchMode", object)

@@ -12,4 +12,5 @@ torch_settings, mindspore_settings: read the settings of a layer.
 torch_steps, mindspore_steps: read the settings of training steps.
 layouts: the same tensor with its axes in another order, or joined.
 tables: tables that both sides keep as data, and that no pair of weights compares.
+looked_up: the tables that a network's own code looks up in lists, attributes and globals.
 """

@@ -4,6 +4,7 @@ import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from equivalence.dtypes import HALVES
 from equivalence.judge.precision import BUDGET, UNIT_ROUNDOFF
 from equivalence.judge.tensors import Trace
 from equivalence.reach.decision import Reach
@@ -106,8 +107,7 @@ class Measurement:
         computes in half precision.
         """
         observer = self.observer()
-        # In float16 a cell is put into it as a whole, and casts within it are undone.
-        half = self.network.mixed or self.sample.dtype == "bfloat16"
+        half = self.network.mixed or self.sample.dtype in HALVES
         watched = Watched(forward=True)
         trace = self.run_own(_both(observer, watched) if half else observer)
         precisions = {

@@ -9,7 +9,7 @@ import numpy as np
 
 from equivalence import islands, releases
 from equivalence.declare.twin import TorchCase, TwinCase
-from equivalence.errors import DeclarationError, blaming
+from equivalence.errors import DeclarationError, SideError, blaming
 from equivalence.host import environment
 from equivalence.judge import attributes, tensors
 from equivalence.judge.tensors import Trace, of_attribute
@@ -86,20 +86,29 @@ def compare_size(
 def _islands(made: Comparison, case: TwinCase) -> tuple[str, ...]:
     """Which operators the candidate computes in fewer bits, by another run in PyNative mode.
 
-    Only a case that is right needs it, and only where the reference has some half precision.
+    Only a case that is right needs it, and only where the reference has some half precision. A
+    float16 case runs with the casts of the port's own code, as with weights in half precision.
     """
     theirs = made.reference.expected.precisions
     seen = made.candidate.built is not None and case.execution == "pynative"
     if not (theirs and seen and made.judgement.equal and releases.holds(DISPATCHING)):
         return ()
-    if not isinstance(case, TorchCase) and made.candidate.built is not None:
-        from equivalence.stream.mindspore_stream import Precisions  # MindSpore is there
+    if isinstance(case, TorchCase) or not islands.mixed(theirs):
+        return ()
+    from equivalence.stream.mindspore_stream import Precisions  # MindSpore is there
 
-        watched = Precisions()
+    watched, candidate = Precisions(), made.candidate
+    if case.dtype == "float16":
+        candidate = built = sides.build_candidate(case)
+        built.as_written = True
+    try:
         with blaming("candidate", case.name), watched:
-            made.candidate.run(made.feed)
-        return tuple(islands.told(theirs, watched.seen))
-    return ()
+            candidate.run(made.feed)
+    except SideError as error:
+        if case.dtype != "float16":
+            raise
+        return (f"which operators the port computes in fewer bits is not known: {error}",)
+    return tuple(islands.told(theirs, watched.seen, watched.places))
 
 
 def _judged(

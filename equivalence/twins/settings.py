@@ -7,7 +7,7 @@ from equivalence.declare.twin import TwinCase
 from equivalence.errors import blaming
 from equivalence.host import environment
 from equivalence.judge.precision import UNIT_ROUNDOFF
-from equivalence.judge.settings import Difference, Settings, judge_settings
+from equivalence.judge.settings import Settings, judge_settings
 from equivalence.judge.tensors import of_gradient, of_handed, of_update
 from equivalence.reach.decision import Decision, Reach
 from equivalence.record import truths
@@ -17,7 +17,7 @@ from equivalence.runs.pinned import with_draws
 from equivalence.sides.protocols import CandidateSide, ReferenceSide
 from equivalence.structure import tables
 from equivalence.structure.layers import Layer, compare_settings
-from equivalence.structure.tables import Tables
+from equivalence.structure.tables import Compared, Tables
 from equivalence.structure.weights import Partners
 from equivalence.truth.known import Reference
 
@@ -66,10 +66,6 @@ def of_networks(
     return _judge(case, theirs, ours, partners, constants)
 
 
-Compared = tuple[int, list[Difference]]
-"""How many tables were compared, and those that differ."""
-
-
 def _tables(
     theirs: Tables | None,
     candidate: "MindSporeNetwork",
@@ -79,7 +75,7 @@ def _tables(
 ) -> Compared:
     """The tables that no pair of weights compares, compared as data."""
     if theirs is None:
-        return 0, []
+        return Compared()
     paired = theirs.without(partners.constants - partners.alone)
     ours = candidate.tables(partners)
     layered, rounding = (layers, own), UNIT_ROUNDOFF["float32"]
@@ -93,11 +89,12 @@ def _judge(
     partners: Partners,
     of_tables: Compared,
 ) -> Settings:
-    compared, (count, differing) = compare_settings(theirs, ours, partners.rename), of_tables
+    compared = compare_settings(theirs, ours, partners.rename)
     compared = replace(
         compared,
-        compared=compared.compared + count,
-        differing=(*compared.differing, *differing),
+        compared=compared.compared + of_tables.count,
+        differing=(*compared.differing, *of_tables.differing),
+        alone=of_tables.alone,
     )
     return judge_settings(compared, case.twin.settings, case.name)
 

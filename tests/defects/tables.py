@@ -23,6 +23,8 @@ CENTRED = victim("centred")
 TIMESTEPS = victim("timesteps")
 PALETTE = victim("palette")
 POSITIONS = victim("positions")
+SAMPLER = victim("sampler")
+LOOKED_UP = "tests.engine.parts.looked_up_ms:"
 
 
 def _with(path: str, name: str, change):
@@ -99,6 +101,16 @@ DEFECTS = (
         "one row of a table that the port builds has the other sign", cause="table"),
     built_with("positions_repeated_beyond_the_sample", POSITIONS.compiled.at(""),
         "the table of positions ends before that of the original", cause="pe", last=40),
+    candidate("alpha_of_a_global_that_no_step_reads", SAMPLER.at(""), LOOKED_UP + "OfAnother",
+        "a point that slipped in a list of the module", cause="ALPHAS"),
+    candidate("level_of_an_array_that_no_step_reads", SAMPLER.compiled.at(""),
+        LOOKED_UP + "LastDoubled", "the last number of an array of the module", cause="SIGMAS"),
+    candidate("guidance_of_a_module_that_no_step_reads", SAMPLER.at(""), LOOKED_UP + "GuidedLess",
+        "digits swapped in a list of another module", cause="GUIDANCE"),
+    candidate("beta_of_a_schedule_that_no_step_reads", SAMPLER.at(""), LOOKED_UP + "last_beta",
+        "the end of a list that an object of the network's keeps", cause="betas"),
+    candidate("anchor_of_a_list_that_no_step_reads", SAMPLER.compiled.at(""),
+        LOOKED_UP + "last_anchor", "one number in a list of lists", cause="anchors"),
     candidate("centre_from_zero", CENTRED.evaluated, HERE + "FromZero",
         "the centre starts at zero"),
     built_with("centre_follows_too_fast", CENTRED, "0.1 for 0.9: MindSpore's idea of a momentum",

@@ -40,6 +40,13 @@ TWINS = (
         phases=("train",),
     ),
     Twin(
+        "sampler",
+        reference="tests.engine.parts.looked_up_pt:Sampler",
+        candidate="tests.engine.parts.looked_up_ms:Sampler",
+        inputs=[normal(3, 4)],
+        phases=("train",),
+    ),
+    Twin(
         "rectangular_conv",
         reference="torch.nn:Conv2d",
         candidate=RIGHT + "rectangular_conv",

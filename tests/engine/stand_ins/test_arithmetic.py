@@ -37,3 +37,13 @@ def test_a_quotient_by_a_number_is_rounded(mode, number):
     for got in results:
         assert got.asnumpy().tolist() == wanted.tolist()
         assert str(got.dtype).lower() == str(wanted.dtype).removeprefix("torch.")
+
+
+@pytest.mark.parametrize("name", ["elu", "selu"])
+def test_the_gradient_of_an_exponential_unit_has_all_digits_far_below_zero(name):
+    x = np.float32([-8.0, -6.5, -3.0, -0.5, 2.0])
+    wide = torch.tensor(x, dtype=torch.float64, requires_grad=True)
+    getattr(torch.nn.functional, name)(wide).sum().backward()
+    with on_cpu():
+        got = ms.grad(lambda x: getattr(mint.nn.functional, name)(x).sum())(ms.Tensor(x))
+    np.testing.assert_allclose(got.asnumpy(), wide.grad.numpy(), rtol=1e-6)

@@ -21,7 +21,8 @@ def of(**values):
 
 def compared(theirs, ours, layers=("",), own=("",), rename=None):
     sides = [[Layer(path, "Net") for path in paths] for paths in (layers, own)]
-    return tables.compare(theirs, ours, tuple(sides), rename or {}, U)
+    found = tables.compare(theirs, tables.Tables(ours), tuple(sides), rename or {}, U)
+    return found.count, [*found.differing]
 
 
 def changed(table, *at, by=1):

@@ -26,3 +26,32 @@ def test_an_island_that_rounding_hides_is_told(name, told):
     assert outcome.passed
     lines = [each for each in not_looked_at([outcome]) if "computes" in each]
     assert [each[: len(told)] for each in lines] == [told] * bool(told)
+
+
+IN_HALF = "tests.engine.parts.islands_in_half_"
+
+
+@pytest.mark.parametrize(
+    ("network", "name", "told"),
+    [
+        ("Attend", "Attend", ""),
+        ("Attend", "SoftmaxOfMint", ""),
+        ("Attend", "SoftmaxInHalf", "softmax in float16 (1 of 1 call)"),
+        ("Attend", "SoftmaxOfMintInHalf", "softmax in float16 (1 of 1 call)"),
+        ("Attend", "SoftmaxOfACell", "softmax in float16 (1 of 1 call)"),
+        ("Normed", "Normed", ""),
+        ("Normed", "NormByHand", ""),
+        ("Normed", "NormByHandInHalf", "mean in float16 (2 of 3 calls)"),
+        ("Normed", "MeanInHalf", "mean in float16 (1 of 3 calls)"),
+        ("Stream", "Stream", ""),
+        ("Stream", "FirstSumInHalf", "addition in float16 (1 of 3 calls)"),
+        ("Stream", "SecondSumInHalf", "addition in float16 (1 of 3 calls)"),
+    ],
+)
+def test_an_island_in_a_network_of_float16_is_told(network, name, told):
+    sides = f"{IN_HALF}pt:{network}", f"{IN_HALF}ms:{name}"
+    outcome = check(case(*sides, normal(2, 6, 8), dtype="float16", phase="eval"), 0)
+    lines = [each for each in not_looked_at([outcome]) if "computes" in each]
+    assert outcome.passed
+    wanted = f"The port computes {told}, and the original in float32: islands_in_half_ms.py:"
+    assert [each[: len(wanted)] for each in lines] == [wanted] * bool(told)

@@ -7,6 +7,7 @@ import pytest
 from equivalence.declare.draws import given, normal
 from equivalence.errors import WeightError
 from equivalence.host.isolation import isolated
+from equivalence.judge.settings import alone_told
 from equivalence.own.session import Session
 from equivalence.runs import kept
 from equivalence.twins.check import check
@@ -45,7 +46,7 @@ def test_a_wrong_row_that_nothing_reads_is_red(name):
     assert outcome.judgement.equal
     assert not outcome.passed
     (difference,) = outcome.settings.differing
-    assert difference.told.endswith("in the original, at (17, 1)")
+    assert "in the original, at (17, 1)" in difference.told
     assert difference.path == "table"
 
 
@@ -86,3 +87,41 @@ def test_a_buffer_that_a_port_keeps_in_no_weight_pairs_by_itself(name, equal):
 def test_a_weight_that_the_port_lacks_is_refused_all_the_same():
     twin = case(PT + "Saved", "mindspore.nn:ReLU", NUMBERS).twin
     assert Session(twin).structure().problem is not None
+
+
+LOOKED_UP = "tests.engine.parts.looked_up_"
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("OfAnother", "ALPHAS is 0.03 in the port and 0.3 in the original, at (6,), looked_up_ms"),
+        ("LastDoubled", "SIGMAS is 8 in the port and 4 in the original, at (7,), looked_up_ms"),
+        ("GuidedLess", "GUIDANCE is 5.4 in the port and 4.5 in the original, at (4,), looked_up_w"),
+        ("last_beta", "betas is 0.2 in the port and 0.1 in the original, at (9,), looked_up_ms"),
+        ("last_anchor", "anchors is 26 in the port and 62 in the original, at (2, 2), looked_up"),
+    ],
+)
+def test_a_wrong_number_in_a_global_or_a_list_is_red_with_its_line(name, told):
+    outcome = check(case(LOOKED_UP + "pt:Sampler", f"{LOOKED_UP}ms:{name}", normal(3, 4)), 0)
+    assert outcome.judgement.equal
+    assert not outcome.passed
+    (difference,) = outcome.settings.differing
+    assert difference.told.startswith(told)
+
+
+@pytest.mark.parametrize("execution", ["pynative", "graph"])
+def test_right_ones_pass_and_what_has_no_partner_is_counted(execution):
+    sides = LOOKED_UP + "pt:Sampler", LOOKED_UP + "ms:Sampler"
+    outcome = check(case(*sides, normal(3, 4), execution=execution), 0)
+    assert outcome.passed
+    assert outcome.settings.alone == ("order",)
+    (line,) = alone_told(outcome.settings)
+    assert line.startswith("1 table that the port's code looks up has no partner")
+
+
+@pytest.mark.parametrize(("name", "equal"), [("OfTensors", True), ("OfTensorsWrong", False)])
+def test_a_list_of_a_port_pairs_with_a_tensor_of_the_original(name, equal):
+    outcome = check(case(LOOKED_UP + "pt:OfTensors", f"{LOOKED_UP}ms:{name}", normal(3, 4)), 0)
+    assert outcome.judgement.equal
+    assert outcome.passed == equal
