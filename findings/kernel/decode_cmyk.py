@@ -10,6 +10,7 @@ from PIL import Image
 API = "mindspore.dataset.vision.Decode"
 SEVERITY = "silent"
 WHEN = "CMYK"
+TORCH = ("torchvision.io.read_image",)
 
 inks = np.random.default_rng(0).integers(256, size=(16, 16, 4), dtype=np.uint8)
 file = io.BytesIO()
