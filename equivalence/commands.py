@@ -448,6 +448,8 @@ def _add_data(commands: Any) -> None:
     command.add_target("candidate", BUILDS, "MINDSPORE")
     command.add_arguments()
     command.add_count("--batches", "how many are read, the first ones (default: 2)", 2)
+    meaning = "the kinds of other pictures that are tried, or own for none (default: nearly all)"
+    command.add_several("--pictures", meaning, "KIND")
     command.add_seed()
     command.add_flag("--time", "tell the rows per second of both, too, with their own workers")
     command.add_json()

@@ -147,8 +147,8 @@ KINDS = (
     ),
     Kind(
         PipelineCase,
-        check="equivalence.pipelines.compare:check",
-        diagnose="equivalence.pipelines.diagnose:tell",
+        check="equivalence.pipelines.check:check",
+        diagnose="equivalence.pipelines.check:tell",
         part="stage",
     ),
     Kind(

@@ -136,6 +136,7 @@ class Outcome(Findings):
     proposed: the renames that pair the weights as `pair="order"` does, a line each.
     demanded: the share of the decisions that must be reached.
     further: how many further samples were compared, besides its own.
+    untried: what was not compared besides, such as a kind of pictures, and why.
     error: why a comparison of one's own networks could not compare this case; it counts as failed.
 
     >>> from equivalence import Outcome, Twin, cases, check, normal
@@ -157,6 +158,7 @@ class Outcome(Findings):
     proposed: tuple[str, ...] = ()
     demanded: float = 0.0
     further: int = 0
+    untried: tuple[tuple[str, str], ...] = ()
     error: str | None = None
 
     @property

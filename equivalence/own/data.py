@@ -2,17 +2,19 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from equivalence.declare.pipeline import Pipeline, PipelineCase
+from equivalence.declare.pipeline import PICTURES, Pipeline, PipelineCase
+from equivalence.errors import DeclarationError
 from equivalence.host.isolation import isolated
 from equivalence.judge.outcome import Outcome
 from equivalence.loaders.stages import BATCH, READ, Loader
 from equivalence.output import answer, aside, demand_writable, tell
+from equivalence.pipelines.check import Others, diagnosed, tried
 from equivalence.pipelines.compare import Sides, compare
-from equivalence.pipelines.diagnose import Diagnosis, diagnose
+from equivalence.pipelines.diagnose import DECODE, Diagnosis
 from equivalence.report import answer as report
 from equivalence.report import text
 from equivalence.report.answer import DETAILS, Found
@@ -20,6 +22,14 @@ from equivalence.typed_targets import demand_target
 from equivalence.words import counted, listed
 
 SIDES = ("original", "port")
+
+OWN = "own"
+"""What `--pictures` is where no other pictures than the loaders' own are tried."""
+
+DECODED_OTHERWISE = ("deep", "cmyk")
+"""The kinds that MindSpore's own Decode reads otherwise: findings png_16_bits and decode_cmyk."""
+
+WHY = "MindSpore's own Decode reads them otherwise; --pictures deep cmyk tries them"
 
 
 @dataclass(frozen=True)
@@ -35,14 +45,21 @@ def command(
     candidate: str,
     arguments: Sequence[tuple[str, Any]],
     batches: int | None,
+    pictures: Sequence[str],
     seed: int,
     json_file: Path | None,
     more: Callable[[Loader, Loader], Further] | None = None,
 ) -> int:
     """Compare both and print what became of it; 1 where they differ.
 
+    pictures: the kinds of other pictures that are tried; OWN alone: none; none given: all but those
+    that MindSpore's own Decode reads otherwise.
     more: what else is asked of two loaders as they stand.
     """
+    for each in pictures if [*pictures] != [OWN] else ():
+        if each not in PICTURES:
+            known = ", ".join(PICTURES)
+            raise DeclarationError(f"--pictures {each} is not among {known}; {OWN} tries none")
     demand_writable(json_file, "--json")
     demand_target(reference, "TORCH")
     demand_target(candidate, "MINDSPORE")
@@ -55,11 +72,16 @@ def command(
         both = sides.loaders()
         drawing = sides.drawing()
         tell("comparing what they give")
-        outcome = Outcome(case, seed, compare(case, seed, sides).judgement)
+        others, judgement = Others(), compare(case, seed, sides).judgement
+        if judgement.equal and [*pictures] != [OWN]:
+            case = replace(case, twin=replace(twin, without=_left_out(sides, pictures)))
+            tell("trying pictures of other kinds")
+            others = tried(case, seed, sides, pictures or tuple(PICTURES))
+        outcome = others.outcome(case, seed, judgement)
         found = None
         if not outcome.passed:
             tell("looking for the first stage that differs")
-            found = diagnose(case, seed, sides)
+            found = diagnosed(case, seed, others.shown, sides)
         further = more(*both) if more is not None and both is not None else Further()
     document = {
         "equal": outcome.passed,
@@ -67,9 +89,15 @@ def command(
         "diagnosis": found.lines() if found else [],
         **further.document,
     }
-    told = lines(outcome, found, both, drawing)
+    told = [*lines(outcome, found, both, drawing), *others.lines()]
     told += ["", *further.lines] if further.lines else []
     return answer(told, outcome.passed, json_file, document)
+
+
+def _left_out(sides: Sides, pictures: Sequence[str]) -> dict[str, str]:
+    """The kinds of pictures that are not tried unless they are asked for, and why."""
+    decodes = any(each.startswith(DECODE) for each in sides.stages("candidate"))
+    return dict.fromkeys(DECODED_OTHERWISE, WHY) if decodes and not pictures else {}
 
 
 def lines(

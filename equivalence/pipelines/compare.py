@@ -1,5 +1,6 @@
 """Data pipelines, compared side by side: both run over the same files, stage by stage."""
 
+import contextlib
 import itertools
 import math
 import re
@@ -12,11 +13,10 @@ from typing import Any
 import numpy as np
 
 from equivalence import files
-from equivalence.declare.pipeline import PipelineCase
+from equivalence.declare.pipeline import Pictures, PipelineCase
 from equivalence.errors import EquivalenceError, blaming
 from equivalence.judge import precision
 from equivalence.judge.expected import Expected
-from equivalence.judge.outcome import Outcome
 from equivalence.judge.precision import BUDGET
 from equivalence.judge.tensors import Trace
 from equivalence.judge.verdict import Judgement, TensorVerdict, demand_values, judge
@@ -32,6 +32,7 @@ from equivalence.loaders.stages import (
     staged,
 )
 from equivalence.pipelines import drawn, laws, rows
+from equivalence.pipelines.mirrored import Mirrors, Places, places
 from equivalence.seeds import stream
 from equivalence.targets import build, described, resolve
 from equivalence.words import counted, listed
@@ -77,14 +78,6 @@ class Comparison:
     judgement: Judgement
 
 
-def check(case: PipelineCase, seed: int) -> Outcome:
-    """Run both sides on the files of base seed `seed`, and judge them.
-
-    Raises EquivalenceError where no comparison can be made.
-    """
-    return Outcome(case, seed, compare(case, seed).judgement)
-
-
 def compare(case: PipelineCase, seed: int, sides: "Sides | None" = None) -> Comparison:
     """Run both sides of `case` to the end and judge the batches.
 
@@ -92,6 +85,7 @@ def compare(case: PipelineCase, seed: int, sides: "Sides | None" = None) -> Comp
 
     Besides images and labels, `count:batches` and `count:samples` are compared for each rank. With
     several ranks `count:reads` is compared, too: how often all ranks together read each sample.
+    Of other pictures than those of the folder, orders, laws and reads are not compared again.
 
     Raises EquivalenceError when files cannot be made or a side raises.
     """
@@ -103,16 +97,16 @@ def compare(case: PipelineCase, seed: int, sides: "Sides | None" = None) -> Comp
     _demand_columns(reference.expected, trace)
     if ends != (BATCH, BATCH):
         _keep_main(sides, reference, trace)
-    if len(case.ranks) > 1:
+    if len(case.ranks) > 1 and case.pictures is None:
         theirs, ours = sides.reads()
         reference.expected["count:reads"] = Expected(theirs, str(theirs.dtype))
         reference.own["count:reads"], trace["count:reads"] = theirs, ours
     judgement = judge(reference.expected, trace, UNIT_ROUNDOFF, replaceable=True)
-    texts = sides.texts(*ends)
+    texts = {} if case.pictures else sides.texts(*ends)
     has_text = bool(texts) and sides.has_text()
     judgement = replace(judgement, hollow=False) if has_text else demand_values(judgement)
-    told = {**texts, **sides.epochs(), **sides.laws()}
-    others = (_in_words(name, problem) for name, problem in told.items())
+    told = texts if case.pictures else {**texts, **sides.epochs(), **sides.laws()}
+    others = (in_words(name, problem) for name, problem in told.items())
     judgement = replace(judgement, verdicts=(*judgement.verdicts, *others))
     return Comparison(reference, trace, judgement)
 
@@ -137,11 +131,11 @@ def _keep_main(sides: "Sides", reference: Reference, trace: Trace) -> None:
 def _by_laws(sides: "Sides") -> Comparison:
     """A comparison of what draws in each of its samples: nothing of it has one value."""
     told = {**sides.epochs(), **sides.laws()}
-    verdicts = tuple(_in_words(name, problem) for name, problem in told.items())
+    verdicts = tuple(in_words(name, problem) for name, problem in told.items())
     return Comparison(Reference({}, {}), {}, Judgement(verdicts))
 
 
-def _in_words(name: str, problem: str | None) -> TensorVerdict:
+def in_words(name: str, problem: str | None) -> TensorVerdict:
     """The verdict on what no norm tells: right, or a problem."""
     error = 0.0 if problem is None else math.inf
     return TensorVerdict(name, BUDGET, error=error, worst=error, problem=problem)
@@ -156,10 +150,28 @@ class Sides:
     def __init__(self, case: PipelineCase, seed: int):
         self.case, self.seed = case, seed
         self.folder = fill_folder(case, seed) if case.twin.files is not None else None
+        self._mirrors = self._mirrored() if case.pictures else None
         self._loaders: dict[tuple[str, str], Loader] = {}
         self._names: dict[tuple[str, str, bool], list[str]] = {}
         self._laws: dict[str, str | None] | None = None
         self._drawing: tuple[str | None, ...] | None = None
+        self._built = False
+
+    def _mirrored(self) -> Mirrors:
+        """The folders of other pictures. Raises UnmirroredError where a side holds no folder."""
+        if self.folder is not None:
+            one = Places(None, {"folder": self.folder}, {})
+            held = {"reference": one, "candidate": one}
+        else:
+            held = {
+                side: places(getattr(self.case.twin, side), self.case.arguments)
+                for side in ("reference", "candidate")
+            }
+        return Mirrors(held, Pictures.read(self.case.pictures or ""), self.seed)
+
+    def reading(self) -> contextlib.AbstractContextManager[None]:
+        """A context in which both sides read the pictures of the case."""
+        return self._mirrors.reading() if self._mirrors else contextlib.nullcontext()
 
     def stages(self, side: str) -> tuple[str, ...]:
         """The names of a side's stages, except `read` and `batch`."""
@@ -264,10 +276,10 @@ class Sides:
     def loaders(self) -> tuple[Loader, Loader] | None:
         """Both sides of the first rank, where both are loaders as they stand; else None."""
         rank = self.case.ranks[0]
-        with blaming("reference", self.case.name, _error_words):
-            self._build("reference", rank)
-        with blaming("candidate", self.case.name, _error_words):
-            self._build("candidate", rank)
+        for side in ("reference", "candidate") if not self._built else ():
+            with blaming(side, self.case.name, _error_words):
+                self._build(side, rank)
+        self._built = True
         keys = [(side, str(rank)) for side in ("reference", "candidate")]
         if not all(key in self._loaders for key in keys):
             return None
@@ -380,7 +392,8 @@ class Sides:
         key = side, str(rank), until == BATCH
         if key not in self._names:
             loader = self._loaders[key[:2]]
-            first = next(iter(loader.run(until)), {})
+            with blaming(side, self.case.name, _error_words):
+                first = next(iter(loader.run(until)), {})
             self._names[key] = [*(first if until == BATCH else _without_text(loader, first))]
         return self._names[key]
 
@@ -390,7 +403,8 @@ class Sides:
             return self._loaders[key]
         target = getattr(self.case.twin, side)
         folder = {} if self.folder is None else {"folder": self.folder}
-        built = build(target, {**folder, **self.case.arguments, **rank})
+        others = self._mirrors.arguments(side) if self._mirrors else {}
+        built = build(target, {**folder, **self.case.arguments, **rank, **others})
         side_of = staged(built, self.case.batches)
         if side_of is not built:
             self._loaders[key] = side_of

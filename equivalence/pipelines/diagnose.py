@@ -14,7 +14,6 @@ import numpy as np
 from equivalence.declare.pipeline import PipelineCase
 from equivalence.judge.mistake import Mistake, Mistakes
 from equivalence.judge.verdict import judge
-from equivalence.kinds import Told
 from equivalence.loaders.stages import BATCH, READ, TEXT
 from equivalence.pipelines import pictures, rows
 from equivalence.pipelines.compare import (
@@ -86,13 +85,6 @@ class Diagnosis:
         for stage, result in self.stages.items():
             lines.append(f"  {'>' if stage in blamed else ' '} {stage:{width}}  {result}")
         return lines
-
-
-def tell(case: PipelineCase, seed: int, _every: bool) -> Told:
-    """The first stage that differs, and why: the same few lines in brief and in full."""
-    found = diagnose(case, seed)
-    lines = found.lines()
-    return Told(lines, [case.name, "", *lines], mistakes=found.mistakes)
 
 
 def diagnose(case: PipelineCase, seed: int, sides: Sides | None = None) -> Diagnosis:

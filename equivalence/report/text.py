@@ -211,6 +211,7 @@ def lines(outcome: Outcome) -> list[str]:
     draws: how many draws gave both sides the same random numbers, and why what draws was pinned.
     apart: the attributes that a run writes and that are not compared, and why.
     islands: which operators the port computes in fewer bits than the original.
+    untried: what was not compared besides, such as a kind of pictures, and why.
     differs: the cause of a known difference. The line of a tensor that it names has `declared`,
     the bound; `unexpected` is on the lines of tensors that are not as declared.
 
@@ -256,6 +257,8 @@ def lines(outcome: Outcome) -> list[str]:
         common["apart"] = dict(outcome.apart)
     if outcome.islands:
         common["islands"] = list(outcome.islands)
+    if outcome.untried:
+        common["untried"] = dict(outcome.untried)
     if outcome.draws:
         common["draws"] = asdict(outcome.draws)
     first = {"reach": decision.encode(outcome.reach)} if outcome.reach is not None else {}

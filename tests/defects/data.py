@@ -8,6 +8,7 @@ from mindspore.dataset.vision import Inter
 
 from ms_models.data import CIFAR_MEAN, CIFAR_STD, IMAGENET_MEAN, IMAGENET_STD, StagedDataset
 from tests.defects import data_candidates as wrong
+from tests.defects import picture_candidates as decoded
 from tests.defects.defect import Defect
 from tests.defects.makers import built_with, candidate, edited
 from tests.defects.victim import Victim, victim
@@ -217,4 +218,41 @@ SAMPLES = (
         batch_size=12, cause="batches of 5 for 4, 1"),
 )
 
-DEFECTS = (*VALUES, *GEOMETRY, *SAMPLES)
+
+def meeting(pictures: str, stage: str = "decode") -> Victim:
+    """Evaluation on pictures of another kind than those of its folder, which show no mistake."""
+    return victim("imagenet_eval", drop_remainder=False, pictures=pictures).at(stage)
+
+
+def by_hand(name: str, victim: Victim, function: Callable, mistake: str, **outcome: str) -> Defect:
+    """A function of Python for the victim's stage, which gives a picture of Pillow."""
+    operator = transforms.Compose([function, vision.ToPIL()])
+    return staged(name, victim, operator, mistake, **outcome)
+
+
+OTHER_PICTURES = (
+    by_hand("turned_upright", meeting("turned"), decoded.turned_upright,
+        "OpenCV turns a picture as EXIF says, torchvision's ImageFolder does not"),
+    by_hand("composited_on_white", meeting("alpha"), decoded.on_white,
+        "alpha is drawn on a white page instead of being dropped", cause="levels"),
+    by_hand("grey_times_its_alpha", meeting("grey_alpha"), decoded.premultiplied,
+        "grey is multiplied by its alpha", cause="levels"),
+    by_hand("palette_read_as_grey", meeting("palette"), decoded.numbers_of_colours,
+        "the numbers of colours are taken for levels", cause="levels"),
+    by_hand("transparent_colour_is_black", meeting("palette_alpha"), decoded.transparent_as_black,
+        "the transparent colour of a palette is drawn black", cause="levels"),
+    by_hand("white_is_one", meeting("bits"), decoded.bits_as_levels,
+        "a picture of bits is read as 0 and 1", cause="times as much"),
+    by_hand("sixteen_bits_divided", meeting("deep"), decoded.divided_by_256,
+        "16 bits are divided by 256, where Pillow cuts them off", cause="levels"),
+    by_hand("inks_taken_for_lights", meeting("cmyk"), decoded.inks_as_lights,
+        "three of four inks are taken for red, green and blue", cause="levels"),
+    by_hand("row_taken_for_a_channel", meeting("pixel"), decoded.layout_by_size,
+        "an axis of size 1 that comes first is taken for channels", cause="shape"),
+    by_hand("longer_side_cut_off_when_wide", meeting("wide", "resize"), decoded.within(200),
+        "the longer side is kept at 200", cause="shape"),
+    by_hand("longer_side_cut_off_when_tall", meeting("tall", "resize"), decoded.within(200),
+        "the longer side is kept at 200", cause="shape"),
+)
+
+DEFECTS = (*VALUES, *GEOMETRY, *SAMPLES, *OTHER_PICTURES)

@@ -7,7 +7,7 @@ from typing import Any
 from equivalence.errors import DeclarationError
 
 WAYS = ("edit", "candidate", "arguments", "rename")
-AXES = ("phase", "dtype", "execution")
+AXES = ("phase", "dtype", "execution", "pictures")
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Defect:
     `mistake` says in words what the migrator did. `twin` names a declared twin, or one of
     `tests/defects/twins.py`. `where` picks one of its cases: items of the configuration, and
     perhaps `phase`, `dtype`, `execution` (otherwise the first configuration that matches, "train",
-    "float32", "pynative").
+    "float32", "pynative"); of a pipeline also `pictures`, which stand for those of its folder.
 
     The mistake is made in exactly one of four ways. `edit` changes the built candidate in place,
     or returns another cell for it; `candidate` is another target "module:attribute"; `arguments`

@@ -39,11 +39,12 @@ def right_case(defect: Defect) -> TwinCase | PipelineCase:
     pipeline = isinstance(twin, Pipeline)
     axes = {key: value for key, value in defect.where.items() if key in AXES}
     axes = axes if pipeline else DEFAULTS | axes
+    pictures = axes.pop("pictures", None)
     config = {key: value for key, value in defect.where.items() if key not in AXES}
     for case in pipelines.cases(twin) if pipeline else cases(twin, places()["cpu"]):
         fits = all(getattr(case, axis) == value for axis, value in axes.items())
         if fits and config.items() <= dict(case.config).items():
-            return case
+            return dataclasses.replace(case, pictures=pictures) if pictures else case
     raise DeclarationError(
         f"defect {defect.name!r}: twin {twin.name!r} has no case {axes | config}"
     )

@@ -2,10 +2,13 @@
 
 import json
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from equivalence.__main__ import main
 from equivalence.timing import loaders as timing
+from tests.engine.parts import files_data_ms
 
 HERE = "tests.engine.parts.loaders:"
 
@@ -97,6 +100,58 @@ def test_what_cannot_be_compared_is_one_sentence(capsys, reference, candidate, c
     error = capsys.readouterr().err
     assert complaint in error.splitlines()[-1]
     assert "Traceback" not in error
+
+
+# Pictures of other kinds.
+
+KINDS = "files_data_pt:loader", "files_data_ms:{}"
+
+
+@pytest.fixture
+def photos(tmp_path, monkeypatch):
+    """A folder of four square RGB photos, which the loaders of `files_data_*` read."""
+    levels = np.random.default_rng(0).integers(256, size=(4, 32, 32, 3), dtype=np.uint8)
+    (tmp_path / "cat").mkdir()
+    for number, each in enumerate(levels):
+        Image.fromarray(each).save(tmp_path / "cat" / f"{number}.png")
+    monkeypatch.setattr(files_data_ms, "ROOT", str(tmp_path))
+    return ["--arguments", f"root={tmp_path}"]
+
+
+@pytest.mark.parametrize(
+    ("candidate", "more", "code", "told"),
+    [
+        (
+            "loader",
+            [],
+            0,
+            "11 kinds of other pictures were compared\nnot tried: deep, cmyk: Mind",
+        ),
+        ("loader", ["--pictures", "deep"], 0, "1 kind of other pictures were compared"),
+        ("native", ["--pictures", "deep"], 1, "pictures:deep: pictures that are grey in 16 bits"),
+        (
+            "upright",
+            ["--pictures", "turned"],
+            1,
+            "pictures:turned: pictures that EXIF turns, 1 x 2",
+        ),
+        ("upright", ["--pictures", "own"], 0, "EQUAL. "),
+        ("rounded", ["--pictures", "odd"], 1, "; its own pictures are equal"),
+    ],
+)
+def test_a_folder_of_ones_own_meets_pictures_of_other_kinds(
+    capsys, photos, candidate, more, code, told
+):
+    targets = KINDS[0], KINDS[1].format(candidate)
+    got, out = data(capsys, *targets, *photos, *more)
+    assert got == code, out
+    assert told in out
+    assert ("other pictures" in out) == (more != ["--pictures", "own"])
+
+
+def test_a_kind_of_pictures_that_is_not_known_is_one_sentence(capsys):
+    assert main(["data", HERE + "torch_loader", HERE + "ms_loader", "--pictures", "sepia"]) == 2
+    assert "--pictures sepia is not among grey, " in capsys.readouterr().err
 
 
 # Text.

@@ -239,6 +239,7 @@ DOORS = {
         "runs/comparison.py": 1,  # a tensor's name with its size or its layer
         "bylayer/compare.py": 1,  # adds verdicts, and takes none away
         "pipelines/compare.py": 1,  # adds those of epochs and laws, and takes none away
+        "pipelines/check.py": 1,  # adds those of other pictures, and takes none away
         "runs/pinned.py": 1,  # adds verdicts, and takes none away
         "twins/replayed.py": 1,  # adds a verdict that is red
         "own/refused.py": 1,  # adds a verdict that is red
