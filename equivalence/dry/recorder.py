@@ -11,8 +11,8 @@ import numpy as np
 from equivalence import nesting
 from equivalence.dry.beats import LARGE, OVERFLOWS, SIZES, SWING, Beat, Beats, Share
 from equivalence.scripts import places
-from equivalence.scripts.recording import Paired, Recorder, Side, StoppedError
-from equivalence.scripts.steps import Call, Given, Run
+from equivalence.scripts.recording import Recorder, StoppedError
+from equivalence.scripts.steps import Call, Given, Paired, Run, Side
 
 WATCHED = 2
 """Calls of a network that are made before it only answers: does the second one leave a count?"""

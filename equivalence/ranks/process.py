@@ -17,6 +17,7 @@ from equivalence.declare.data_parallel import LIMIT
 from equivalence.distributed import launch
 from equivalence.distributed.launch import ALONE, launcher_of, say
 from equivalence.distributed.rank import keep_own_files
+from equivalence.distributed.torch_meeting import meeting
 from equivalence.host.isolation import isolated
 from equivalence.ranks.parts import OfRank, Parts
 from equivalence.scripts.compare import run_of_reference
@@ -140,8 +141,6 @@ def _reference(job: Job, training: Training, number: int) -> Ran:
     if job.ranks == 1:
         every()
         return Ran(runs, False)
-    from equivalence.distributed.torch_meeting import meeting
-
     with meeting(number, job.ranks) as met:
         every()
     return Ran(runs, met.asked)

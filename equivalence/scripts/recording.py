@@ -6,7 +6,7 @@ A step ends with an update by an optimiser. What a side sees of the frameworks, 
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +22,9 @@ from equivalence.scripts.steps import (
     Call,
     Given,
     Network,
+    Paired,
     Run,
+    Side,
     Step,
     Stored,
     Tensors,
@@ -31,7 +33,7 @@ from equivalence.scripts.steps import (
     law_of,
 )
 from equivalence.structure.slots import Slot
-from equivalence.structure.weights import REFERENCE_ONLY, Partners
+from equivalence.structure.weights import REFERENCE_ONLY
 from equivalence.words import counted, raised
 
 MOST_STATE = 1 << 14
@@ -40,44 +42,6 @@ MOST_STATE = 1 << 14
 
 class StoppedError(BaseException):
     """Ends a script after its last step. No `except Exception` of a script keeps it."""
-
-
-class Side(Protocol):
-    """What a framework shows of a training."""
-
-    def array(self, value: Any) -> Any:
-        """A copy of a tensor; None for what is no tensor."""
-
-    def like(self, values: np.ndarray, value: Any) -> Any:
-        """A tensor of these values in the place of another, with its dtype."""
-
-    def weights(self, network: Any) -> dict[str, Any]:
-        """Name -> tensor of all parameters and buffers."""
-
-    def put(self, weight: Any, values: np.ndarray) -> None:
-        """Set a weight."""
-
-    def network(self, network: Any) -> Network:
-        """What a network is."""
-
-    def look(self, value: Any) -> Any:
-        """What is inside of a value, see `held.Look`."""
-
-    def is_drawn(self, value: Any) -> bool:
-        """Whether the script has drawn a tensor."""
-
-    def is_computed(self, value: Any) -> bool:
-        """Whether a network has computed a tensor."""
-
-
-class Paired(Protocol):
-    """Finds the reference's networks."""
-
-    def __call__(self, network: Network, number: int) -> tuple[int, Partners]:
-        """The number of the partner of a network of the candidate, and the pairs of weights."""
-
-    def fits(self, slots: Mapping[str, Slot]) -> bool:
-        """Whether weights pair up with those of a network that has no partner yet."""
 
 
 class Recorder:

@@ -1,7 +1,11 @@
-"""What one run of a training gives, step by step. Imports no framework."""
+"""What one run of a training gives, step by step, and what a side shows of it.
+
+Imports no framework.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -234,3 +238,41 @@ def each_input(calls: Sequence[Call]) -> Iterator[tuple[Call, int, Given]]:
     for call in calls:
         for place, given in enumerate(call.inputs):
             yield call, place, given
+
+
+class Side(Protocol):
+    """What a framework shows of a training."""
+
+    def array(self, value: Any) -> Any:
+        """A copy of a tensor; None for what is no tensor."""
+
+    def like(self, values: np.ndarray, value: Any) -> Any:
+        """A tensor of these values in the place of another, with its dtype."""
+
+    def weights(self, network: Any) -> dict[str, Any]:
+        """Name -> tensor of all parameters and buffers."""
+
+    def put(self, weight: Any, values: np.ndarray) -> None:
+        """Set a weight."""
+
+    def network(self, network: Any) -> Network:
+        """What a network is."""
+
+    def look(self, value: Any) -> Any:
+        """What is inside of a value, see `held.Look`."""
+
+    def is_drawn(self, value: Any) -> bool:
+        """Whether the script has drawn a tensor."""
+
+    def is_computed(self, value: Any) -> bool:
+        """Whether a network has computed a tensor."""
+
+
+class Paired(Protocol):
+    """Finds the reference's networks."""
+
+    def __call__(self, network: Network, number: int) -> tuple[int, Partners]:
+        """The number of the partner of a network of the candidate, and the pairs of weights."""
+
+    def fits(self, slots: Mapping[str, Slot]) -> bool:
+        """Whether weights pair up with those of a network that has no partner yet."""
