@@ -5,6 +5,7 @@ the original's order, of each epoch, and reads its own samples in it; the orders
 drawn itself are compared as orders: their law, and whether an epoch repeats the one before.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -60,15 +61,37 @@ def by_loader(epochs: Sequence[Epoch]) -> dict[str, list[Epoch]]:
 def pairs(theirs: Sequence[Epoch], ours: Sequence[Epoch]) -> dict[str, str]:
     """Key of a candidate's loader -> key of the reference's that it stands for.
 
-    In the order of first use, a loader of as many samples.
+    In the order of first use, a loader of as many samples. Where one side has more of these, those
+    that it only looks at are left out.
     """
-    free, found = by_loader(theirs), {}
-    for key, epochs in by_loader(ours).items():
+    free, found = _trained(theirs, ours), {}
+    for key, epochs in _trained(ours, theirs).items():
         fits = (k for k, each in free.items() if each[0].samples == epochs[0].samples)
         if other := next(fits, ""):
             found[key] = other
             del free[other]
     return found
+
+
+def _trained(epochs: Sequence[Epoch], others: Sequence[Epoch]) -> dict[str, list[Epoch]]:
+    """The loaders of a side, as of `by_loader`, without looks that the other side does not take."""
+    loaders = by_loader(epochs)
+    count = Counter(each[0].samples for each in by_loader(others).values())
+    more = Counter(each[0].samples for each in loaders.values()) - count
+    for key, own in [*loaders.items()]:
+        if more[own[0].samples] and all(_is_look(each, epochs) for each in own):
+            more[own[0].samples] -= 1
+            del loaders[key]
+    return loaders
+
+
+def _is_look(epoch: Epoch, epochs: Sequence[Epoch]) -> bool:
+    """Whether another loader of as many samples begins after an epoch, and before the next step."""
+    at = next(place for place, each in enumerate(epochs) if each is epoch)
+    return any(
+        (each.samples, each.step) == (epoch.samples, epoch.step) and each.key != epoch.key
+        for each in epochs[at + 1 :]
+    )
 
 
 def differences(theirs: Sequence[Epoch], ours: Sequence[Epoch]) -> Iterator[tuple[Epoch, str]]:

@@ -215,7 +215,7 @@ class Recorder:
         key = places.here()
         if self.given is None:
             return key, []
-        ours = [*self.run.epochs, Epoch(key, Order(), samples, 0)]
+        ours = [*self.run.epochs, Epoch(key, Order(), samples, len(self.run.steps) + 1)]
         theirs = epochs.pairs(self.given.epochs, ours).get(key)
         made = sum(each.key == key for each in self.run.epochs)
         found = [each for each in self.given.epochs if each.key == theirs and each.order]

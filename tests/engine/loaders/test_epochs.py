@@ -55,9 +55,24 @@ def test_orders_are_compared_as_far_as_both_were_drawn():
     assert found(epochs(ONE, ONE[:2]), epochs(ONE, ONE)) == []
 
 
+def test_a_look_before_the_loop_takes_no_pair():
+    look, train = epochs(ONE, key="look"), epochs(ONE, OTHER, key="train")
+    assert pairs(train, look + train) == {"train": "train"}
+    assert pairs(look + train, train) == {"train": "train"}
+    assert pairs(look + train, look + train) == {"look": "look", "train": "train"}
+    # What is read beside it, as both data sets of a CycleGAN, or in another step, is no look.
+    beside = epochs(ONE, OTHER, key="beside")
+    both = [each for two in zip(beside, train, strict=True) for each in two]
+    assert pairs(both, both) == {"beside": "beside", "train": "train"}
+    later = [Epoch("later", DRAWN, 4, 2, ONE)]
+    assert pairs(train, train + later) == {"train": "train"}
+    assert pairs(train, [*train[:1], *later]) == {"train": "train"}
+
+
 def test_loaders_pair_up_by_their_samples_in_the_order_of_first_use():
     theirs = epochs(ONE, key="train", samples=9) + epochs(ONE, key="val")
-    ours = epochs(ONE, key="x") + epochs(ONE, key="y", samples=9) + epochs(ONE, key="z")
+    ours = epochs(ONE, key="x") + epochs(ONE, key="y", samples=9)
+    ours += [Epoch("z", DRAWN, 4, 3, ONE)]
     assert pairs(theirs, ours) == {"x": "val", "y": "train"}
 
 
