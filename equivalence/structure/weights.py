@@ -39,6 +39,8 @@ WRAPPERS = (
 )
 """Parts of names that wrappers add, of PyTorch and of MindSpore; what they wrap is the same."""
 
+_DENSE = re.compile(r"\bdense([12])(?=\.)")
+
 _PACKED = re.compile(r"(.*\bin_proj)_(weight|bias)")
 """The packed projection of PyTorch's attention, whose parts a layer of a port holds."""
 
@@ -355,8 +357,9 @@ _NORMED = re.compile(r"((?:.*\.)?)(\w+)_([gv])")
 def _target(name: str, rename: Mapping[str, str], slots: Mapping[str, Slot]) -> str:
     """The reference's name for a candidate's.
 
-    A name that both sides have stands for itself. The factors of a weight norm have two names, and
-    MindSpore's BatchNorm3d holds another layer.
+    A name that both sides have stands for itself. The factors of a weight norm have two names,
+    MindSpore's BatchNorm3d holds another layer, and its layers of a Transformer are `dense1` and
+    `dense2` where PyTorch's are `linear1` and `linear2`.
     """
     itself = renamed(name, rename)
     if itself in slots:
@@ -364,6 +367,8 @@ def _target(name: str, rename: Mapping[str, str], slots: Mapping[str, Slot]) -> 
     target = reference_name(name, rename)
     if (flat := target.replace(".bn2d.", ".")) in slots:
         return flat
+    if target not in slots and (linear := _DENSE.sub(r"linear\1", target)) in slots:
+        return linear
     normed = _NORMED.fullmatch(target)
     if normed is None or target in slots:
         return target

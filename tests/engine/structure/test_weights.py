@@ -493,6 +493,20 @@ def within(path, slots):
     return {f"{path}.{name}": slot for name, slot in slots.items()}
 
 
+def test_the_dense_layers_of_a_transformer_have_other_names():
+    theirs = {f"layers.0.linear{n}.weight": Slot((4, 4 * n), "parameter") for n in (1, 2)}
+    ours = {name.replace("linear", "dense"): slot for name, slot in theirs.items()}
+    assert pair(theirs, ours, {}) == dict(zip(ours, theirs, strict=True))
+    # What both sides call so is the same, and another layer has no partner.
+    assert pair(ours, ours, {}) == {name: name for name in ours}
+    with pytest.raises(WeightError, match="dense3"):
+        pair(
+            {"linear3.weight": Slot((4, 4), "parameter")},
+            {"dense3.weight": Slot((4, 4), "parameter")},
+            {},
+        )
+
+
 @pytest.mark.parametrize("wrapper", WRAPPERS)
 def test_what_wrappers_add_to_names_needs_no_rename(wrapper):
     plain, wrapped = within("net", WRAPPED), within(f"net.{wrapper}", WRAPPED)
