@@ -586,7 +586,6 @@ class Statements(Watched):
         takes = self.open_ends(made, statement)
         if takes and len(made) > 1:
             # The statement runs more than once: what it takes may come from its run before.
-            self.look(self.replaced | self._places(trial))
-            takes &= self.open_ends(made, statement)
-            self.look(self.replaced)
+            with self.looking(self.replaced | self._places(trial)):
+                takes &= self.open_ends(made, statement)
         return takes

@@ -1,5 +1,6 @@
 """Both sides of a case after runs in which every operator call was watched."""
 
+import contextlib
 import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
@@ -95,6 +96,19 @@ class Watched:
         self.rows: dict[int, list[int]] = {}
         self.had = {number for numbers in self.found for number in numbers}
         self.settled = {value for value, (_, alike) in enumerate(found) if alike}
+
+    @contextlib.contextmanager
+    def looking(self, replaced: Mapping[Swap, np.ndarray]) -> Iterator[None]:
+        """A context in which it has looked at the candidate with values replaced.
+
+        Then it is as before: another run would give its values other numbers.
+        """
+        before = dict(vars(self))
+        self.look(replaced)
+        try:
+            yield
+        finally:
+            vars(self).update(before)
 
     def _reference(
         self, sample: Sample | Perturbed, steps: KinkWatch
@@ -273,11 +287,11 @@ class Watched:
         yield from filled(want, got, self.quantities.masks)
 
     def statement(self, value: int) -> Statement | None:
-        """The statement that gives a value, or, of a leaf, takes it first."""
+        """The statement that gives a value, or, of a leaf, takes it first; None: no call does."""
         producer = self.candidate.producers.get(value)
         if producer is None:
-            producer = self.candidate.users(value)[0]
-        return self.candidate.calls[producer].statement
+            producer = next(iter(self.candidate.users(value)), None)
+        return None if producer is None else self.candidate.calls[producer].statement
 
     def spots(self, value: int) -> list[Swap]:
         """Where a value comes into a run: from its calls, or, of a leaf, into each call."""

@@ -356,3 +356,31 @@ class Rounded(Unbiased):
 
 class Floored(Rounded):
     rounding = staticmethod(ops.floor)
+
+
+class Decoder(nn.Cell):
+    """Joins whose corners are not aligned, as the reference's are."""
+
+    def __init__(self):
+        super().__init__()
+        self.down = nn.SequentialCell(nn.MaxPool2d(2, 2), padded(3, 4), nn.BatchNorm2d(4))
+        self.deep = nn.SequentialCell(nn.MaxPool2d(2, 2), padded(4, 4), nn.BatchNorm2d(4))
+        self.one = nn.SequentialCell(padded(8, 4), nn.BatchNorm2d(4))
+        self.two = padded(7, 3)
+
+    def join(self, x, skip):
+        size = (2 * x.shape[2], 2 * x.shape[3])
+        x = ops.interpolate(x, size=size, mode="bilinear")
+        down, right = skip.shape[2] - x.shape[2], skip.shape[3] - x.shape[3]
+        x = ops.pad(x, (0, right, 0, down))
+        return ops.cat([skip, x], axis=1)
+
+    def construct(self, x):
+        middle = self.down(x)
+        y = self.one(self.join(self.deep(middle), middle))
+        return self.two(self.join(y, x))
+
+
+def padded(inputs, outputs):
+    """A convolution of three by three that keeps the size."""
+    return nn.Conv2d(inputs, outputs, 3, pad_mode="pad", padding=1, has_bias=True)

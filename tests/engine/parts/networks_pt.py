@@ -227,3 +227,26 @@ class Guarded(nn.Module):
         scale = x.mean().exp().clamp(max=100)
         x = F.normalize(self.norm(x), dim=-1)
         return (0.5 * x).clamp(-0.1, 1000) * scale
+
+
+class Decoder(nn.Module):
+    """Two joins with what came before, as in a U-Net: one line that runs twice."""
+
+    def __init__(self):
+        super().__init__()
+        self.down = nn.Sequential(nn.MaxPool2d(2), nn.Conv2d(3, 4, 3, padding=1), nn.BatchNorm2d(4))
+        self.deep = nn.Sequential(nn.MaxPool2d(2), nn.Conv2d(4, 4, 3, padding=1), nn.BatchNorm2d(4))
+        self.up = nn.Upsample(scale_factor=2, mode="bilinear", align_corners=True)
+        self.one = nn.Sequential(nn.Conv2d(8, 4, 3, padding=1), nn.BatchNorm2d(4))
+        self.two = nn.Conv2d(7, 3, 3, padding=1)
+
+    def join(self, x, skip):
+        x = self.up(x)
+        down, right = skip.shape[2] - x.shape[2], skip.shape[3] - x.shape[3]
+        x = F.pad(x, (0, right, 0, down))
+        return torch.cat([skip, x], dim=1)
+
+    def forward(self, x):
+        middle = self.down(x)
+        y = self.one(self.join(self.deep(middle), middle))
+        return self.two(self.join(y, x))

@@ -54,6 +54,33 @@ def test_a_value_of_another_shape_is_told_too():
     assert told("patches_exchanged")[0].startswith("culprit: functional_candidates@patches_ex")
 
 
+def test_a_look_at_another_run_leaves_all_as_it_was(monkeypatch):
+    """Its values may have other numbers, by which nothing of the run before is found."""
+    statements = object.__new__(Statements)
+    statements.candidate, statements.found = "the run", [[1], [2]]
+
+    def look(self, replaced):
+        self.candidate, self.found = f"a run with {replaced}", [[7]]
+
+    monkeypatch.setattr(Statements, "look", look)
+    with statements.looking({}):
+        assert (statements.candidate, statements.found) == ("a run with {}", [[7]])
+    assert (statements.candidate, statements.found) == ("the run", [[1], [2]])
+
+
+@pytest.mark.parametrize("phase", ["train", "eval"])
+def test_a_line_that_runs_twice_is_named_with_its_own_result(phase):
+    """What else it takes is looked for in another run, which gives its values other numbers."""
+    sides = [f"tests.engine.parts.networks_{side}:Decoder" for side in ("pt", "ms")]
+    lines = diagnose.tell(case(*sides, normal(2, 3, 11, 10), phase=phase), 0, False)[0]
+    told = "\n".join(lines)
+    assert lines[0].startswith("culprit: networks_ms.py:")
+    assert 'x = ops.interpolate(x, size=size, mode="bilinear")' in lines[0]
+    assert lines[2] == "  what goes in is the same"
+    assert "shape" not in told
+    assert "could not be watched" not in told
+
+
 def test_who_runs_a_layer_of_the_framework_is_no_statement():
     square = {"in_features": 4, "out_features": 4}
     wrong = "tests.engine.parts.networks_ms:TransposedWeight"
