@@ -145,16 +145,16 @@ def test_draws_are_noted_in_order_and_initial_weights_are_none(run):
     ]
 
 
-def test_what_a_loader_draws_for_itself_and_what_a_layer_is_made_with_are_no_draws(run):
+def test_what_a_loader_draws_and_what_a_layer_is_made_with_are_no_draws_of_the_script(run):
     code = (
         "class Own(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
         "        self.w = nn.Parameter(torch.randn(3) * 0.1)\n    def forward(self, x):\n"
         "        return x * self.w\n"
         "class Data:\n    def __len__(self):\n        return 2\n"
-        "    def __getitem__(self, i):\n        return x[i] + torch.rand(3), i % 2\n"
+        "    def __getitem__(self, i):\n        return x[i] + torch.randn(3), i % 2\n"
         "own = Own()\n"
         "for x, y in torch.utils.data.DataLoader(Data(), 1, shuffle=True):\n"
-        "    F.cross_entropy(net(own(x)), y).backward()\n    optimizer.step()\n"
+        "    F.cross_entropy(net(own(x) + torch.rand(3)), y).backward()\n    optimizer.step()\n"
     )
     steps = run(code, 2).steps
     assert [[(law, v.shape) for law, v in step.draws] for step in steps] == [
