@@ -10,7 +10,7 @@ from equivalence.judge.excuses import EXCUSES, LIMIT
 from equivalence.judge.precision import BUDGET
 from equivalence.reach.words import told
 from equivalence.report.accepted import kind_of
-from equivalence.report.lines import largest, needed, status
+from equivalence.report.lines import largest, limited, limits_told, needed, status
 from equivalence.report.reach import of_twins
 from equivalence.report.text import comparisons
 from equivalence.trend.growth import series
@@ -122,18 +122,17 @@ def _short(value: float | None) -> float | str | None:
 def excuses(results: Iterable[Line]) -> list[dict[str, Any]]:
     """The excuses that acted, in the order of their table: where, and what they forgive.
 
-    acted: in how many cases, or counterparts of operators, in words.
+    acted: in how many cases, or counterparts of operators and pipelines, in words.
     """
     acted: dict[str, set[Any]] = {}
     for line in results:
         for name in line.get("excuses", ()):
-            limited = name == LIMIT.name
-            what = (line["torch"], line["counterpart"]) if limited else (line["case"], line["seed"])
+            what = limited(line) if name == LIMIT.name else (line["case"], line["seed"])
             acted.setdefault(name, set()).add(what)
     return [
         {
             "name": excuse.name,
-            "acted": _acted(excuse.name, len(acted[excuse.name])),
+            "acted": _acted(excuse.name, acted[excuse.name]),
             "forgives": excuse.forgives,
             "bound": excuse.bound,
         }
@@ -151,9 +150,9 @@ def unreached(results: Iterable[Line]) -> list[tuple[str, str, str]]:
     ]
 
 
-def _acted(name: str, times: int) -> str:
+def _acted(name: str, where: Collection[Any]) -> str:
     """Where an excuse acted."""
-    return counted(times, "counterpart" if name == LIMIT.name else "case")
+    return limits_told(where) if name == LIMIT.name else counted(len(where), "case")
 
 
 def kinds(results: Iterable[Line]) -> list[dict[str, Any]]:

@@ -2,12 +2,12 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from equivalence.judge.excuses import LIMIT
 from equivalence.report.failures import is_red
-from equivalence.words import counted, number
+from equivalence.words import counted, joined, number
 
 DIFFERENT, KNOWN, EXCUSED, EQUAL = "different", "known difference", "excused", "equal"
 """What a case may be; the worst comes first."""
@@ -85,3 +85,15 @@ def _counted(cases: Mapping[str, set[str]]) -> str:
 def _told(cases: Mapping[str, set[str]], prefix: str = "") -> str:
     """Each name with the number of its cases."""
     return ", ".join(f"{prefix}{name} {len(cases[name])}" for name in sorted(cases))
+
+
+def limited(line: Mapping[str, Any]) -> tuple[str, ...]:
+    """What a line's limit is declared of: a call and its counterpart, or a pipeline's pictures."""
+    return (line["torch"], line["counterpart"]) if "torch" in line else (line["case"],)
+
+
+def limits_told(declared: Collection[tuple[str, ...]]) -> str:
+    """How many limits acted, by what they are declared of: "2 counterparts and 1 pipeline"."""
+    calls = sum(len(each) > 1 for each in declared)
+    counts = {"counterpart": calls, "pipeline": len(declared) - calls}
+    return joined(counted(count, what) for what, count in counts.items() if count)

@@ -18,7 +18,7 @@ from equivalence.reach import decision
 from equivalence.report import reach as unreached
 from equivalence.report.answer import DETAILS, FORWARD_ONLY, NAMES, NOTHING, Found, answer
 from equivalence.report.failures import is_red
-from equivalence.report.lines import but_for_kernels, drawn, stood_in
+from equivalence.report.lines import but_for_kernels, drawn, limited, limits_told, stood_in
 from equivalence.words import all_of, counted, listed, number, several
 
 RECORDED = {
@@ -404,8 +404,7 @@ def counts(results: Iterable[dict[str, Any]], hint: str = "") -> tuple[str, list
     lines = comparisons(results)
     for result in lines:
         for name in result.get("excuses", ()):
-            limited = name == LIMIT.name  # declared of a call, not of an example
-            what = (result["torch"], result["counterpart"]) if limited else result["case"]
+            what = limited(result) if name == LIMIT.name else result["case"]
             excused.setdefault(name, set()).add(what)
         twins.add(result["twin"])
         cases.add(result["case"])
@@ -488,12 +487,12 @@ def counts(results: Iterable[dict[str, Any]], hint: str = "") -> tuple[str, list
     for version in sorted(set(made_with.values())):
         count = sum(made == version for made in made_with.values())
         tell("run elsewhere", f"{counted(count, 'case')}, with {version}")
-    limited = excused.pop(LIMIT.name, set())
+    limits = excused.pop(LIMIT.name, set())
     counts = {each.name: len(excused.get(each.name, ())) for each in EXCUSES}
     if named := [f"{name} {count}" for name, count in counts.items() if count]:
         tell("excused cases", ", ".join(named))
-    if limited:
-        tell(LIMIT.name, f"on {counted(len(limited), 'counterpart')}")
+    if limits:
+        tell(LIMIT.name, f"on {limits_told(limits)}")
     every = f"{counted(tensors, 'tensor')} of {_cases(cases)} of {counted(len(twins), 'twin')}"
     if largest[1]:
         told = f"{number(largest[0])} roundings of {number(BUDGET)}: {largest[1]}"

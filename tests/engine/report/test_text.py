@@ -16,6 +16,7 @@ from equivalence.judge.precision import BUDGET, UNIT_ROUNDOFF
 from equivalence.judge.verdict import Judgement, TensorVerdict, judge
 from equivalence.report import text as report
 from equivalence.truth.flips import Flip
+from tests.engine.parts.results import tensor
 
 EPSILON = Difference("another epsilon", {"output.0": 0.1})
 KNOWN = Difference("another epsilon", {"output.1": 0.1, "buffer:*": "does not have it"})
@@ -346,3 +347,11 @@ def test_figures_have_three_digits_and_what_was_not_measured_a_dash():
     figures = (0.0, 0.004, 0.256, 999.9, 12345.0, math.inf, math.nan)
     told = ["0", "0.004", "0.256", "1,000", "12,300", "inf", "-"]
     assert [report.number(value) for value in figures] == told
+
+
+def test_a_limit_counts_where_it_is_declared_a_call_or_a_pipeline():
+    of_calls = {"torch": "torch.abs", "counterpart": "ops.abs", "excuses": ["limit"]}
+    lines = [tensor(case, **of_calls) for case in "ab"]
+    assert report.summary(lines).endswith("on 1 counterpart")
+    lines += [tensor("pictures", seed=seed, excuses=["limit"]) for seed in (0, 1)]
+    assert "on 1 counterpart and 1 pipeline" in report.summary(lines)
