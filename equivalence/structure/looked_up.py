@@ -72,7 +72,7 @@ class _Walk:
 
     def part(self, prefix: str, part: Any, method: str) -> None:
         """Note what a layer's own code looks up. prefix: of the names of its attributes."""
-        held = getattr(part, "call", None) if hasattr(part, "call") else None
+        held = getattr(part, "call", None)
         if held is not None:
             self._global(getattr(held, "__name__", "call"), held, "", ())
         if self._is_own(type(part)):

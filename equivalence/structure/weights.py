@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 
 from equivalence import dtypes
-from equivalence.declare.renames import JOIN, RESHAPED, Term, has_run, is_plain, terms
+from equivalence.declare.renames import JOIN, RESHAPED, Term, has_run, is_plain, matches, terms
 from equivalence.structure.complaints import Complaints, nearest
 from equivalence.structure.rearranged import (
     A_PART,
@@ -270,10 +270,8 @@ def _pair(
     rename = {**_reshaped(slots, candidate, rename, targets), **rename}
     complaints = Complaints(slots, candidate)
     for old in rename:
-        for run in old.split(JOIN):
-            if not any(has_run(name, run) for name in candidate):
-                complaints.add(f"rename {old!r} matches no candidate name")
-                break
+        if not matches(old, candidate):
+            complaints.add(f"rename {old!r} matches no candidate name")
     claimed: dict[str, str] = {}
     groups = _groups(slots, candidate, rename, complaints)
     for group in groups:
