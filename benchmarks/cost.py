@@ -189,7 +189,7 @@ def places() -> Iterator[tuple[object, str, str | Callable[..., str]]]:
             yield owner, draw, "draw"
     yield expected, "_faint", "norms"
     yield expected, "distance", "norms"
-    yield comparison.Drawn, "judge", "judge"
+    yield comparison.CaseAtSeed, "judge", "judge"
 
 
 @contextlib.contextmanager

@@ -28,7 +28,7 @@ import numpy as np  # noqa: E402
 from benchmarks import torch_decoder  # noqa: E402
 from equivalence.__main__ import main as equivalence  # noqa: E402
 from equivalence.checkpoints import files  # noqa: E402
-from equivalence.checkpoints.formats import PYTORCH, Weight  # noqa: E402
+from equivalence.checkpoints.formats import PYTORCH, StoredWeight  # noqa: E402
 
 SUFFIX = ".safetensors"
 
@@ -46,7 +46,7 @@ def write(folder: Path, vocabulary: int, width: int, depth: int) -> int:
         shards.setdefault(f"model-{layer}{SUFFIX}", []).append(name)
     rng = np.random.default_rng(0)
     for shard, names in shards.items():
-        weights = {name: Weight("float32", _drawn(rng, shapes[name])) for name in names}
+        weights = {name: StoredWeight("float32", _drawn(rng, shapes[name])) for name in names}
         files.write(folder / shard, PYTORCH, weights, {})
     places = {name: shard for shard, names in shards.items() for name in names}
     (folder / f"model{SUFFIX}.index.json").write_text(json.dumps({"weight_map": places}))

@@ -33,7 +33,7 @@ from equivalence import compare, kinds  # noqa: E402
 from equivalence.declare.twin import Twin, TwinCase, cases  # noqa: E402
 from equivalence.host.isolation import isolated  # noqa: E402
 from equivalence.runs import kept, pairing, sides  # noqa: E402
-from equivalence.runs.comparison import Drawn  # noqa: E402
+from equivalence.runs.comparison import CaseAtSeed  # noqa: E402
 from equivalence.sides.feed import Feed  # noqa: E402
 from equivalence.twins.compare import CodeReach  # noqa: E402
 
@@ -131,7 +131,7 @@ def measured(case: TwinCase) -> tuple[float, float, float]:
         kinds.check(case, 0)
         seconds = time.process_time() - started
         known = kept.reference(case, 0)
-        measurement = Drawn(case, 0).measurement(known.sample)
+        measurement = CaseAtSeed(case, 0).measurement(known.sample)
         reference = _more(measurement.watch_own, measurement.run_own)
         network = sides.build_candidate(case)
         partners = pairing.partners(case, known.slots, network.slots(), network.unheld)

@@ -18,27 +18,27 @@ from equivalence.host import environment
 
 environment.prepare()
 
-from equivalence.scripts.compare import Result, trainings  # noqa: E402
-from equivalence.scripts.running import Training  # noqa: E402
+from equivalence.scripts.compare import TrainingsResult, trainings  # noqa: E402
+from equivalence.scripts.running import ScriptTraining  # noqa: E402
 from tests.engine.scripts.mistakes import MISTAKES, PAIRS, STYLES, names  # noqa: E402
 
 STEPS, WIDTH = 5, 60
 """Steps of each run, and the columns of a line of code that are shown."""
 
 
-def compared(pair: str, old: str = "", new: str = "") -> Result:
+def compared(pair: str, old: str = "", new: str = "") -> TrainingsResult:
     """What becomes of a pair whose port is edited, in the current folder."""
     for side in ("torch", "mindspore"):
         text = (PAIRS / f"{pair}_{side}.py").read_text()
         edited = text.replace(old, new) if old and side == "mindspore" else text
         Path(f"{pair}_{side}.py").write_text(edited)
     sides = zip(("reference", "candidate"), names(pair), strict=True)
-    both = [Training(role, name, steps=STEPS) for role, name in sides]
+    both = [ScriptTraining(role, name, steps=STEPS) for role, name in sides]
     with contextlib.redirect_stdout(sys.stderr):
         return trainings(*both, STEPS, {})
 
 
-def row(name: str, result: Result, seconds: float) -> str:
+def row(name: str, result: TrainingsResult, seconds: float) -> str:
     """A line of the table."""
     departures = result.verdict.departures
     if not departures:

@@ -24,7 +24,7 @@ import numpy as np  # noqa: E402
 from equivalence import files  # noqa: E402
 from equivalence.declare.twin import TwinCase, cases  # noqa: E402
 from equivalence.runs import kept, pairing  # noqa: E402
-from equivalence.runs.comparison import Drawn  # noqa: E402
+from equivalence.runs.comparison import CaseAtSeed  # noqa: E402
 from equivalence.sample import Sample  # noqa: E402
 from tests.defects import rivals  # noqa: E402
 from tests.twins import declared  # noqa: E402
@@ -68,7 +68,7 @@ def first_case(name: str) -> TwinCase:
 
 def smallest(case: TwinCase) -> Iterator[tuple[str, dict[str, float]]]:
     """For some weights of a network: rule -> the smallest change that it refuses, or infinity."""
-    drawn, reference = Drawn(case, 0), kept.reference(case, 0)
+    drawn, reference = CaseAtSeed(case, 0), kept.reference(case, 0)
     own = drawn.measurement(reference.sample).run_own()
     network = kept.candidate(case, 0)
     partners = pairing.partners(case, reference.slots, network.slots(), network.unheld)

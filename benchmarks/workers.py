@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from equivalence import files
 from equivalence.host import memory
-from equivalence.processes import Limit
+from equivalence.processes import TimeLimit
 
 MEMORY = 2 << 30
 """Bytes: a process that has held more is replaced after its unit, since MindSpore keeps part of
@@ -28,8 +28,9 @@ LOOK = 2.0
 """Seconds between looks at the processes and the memory, where no process says anything."""
 
 PATIENCE = 7200.0
-"""Seconds of processor time (see `Limit`) without a word from a process before it is ended. VGG19
-with BatchNorm at 224 pixels, 1,534 of whose activations are near a kink, takes more than 1,800."""
+"""Seconds of processor time (see `TimeLimit`) without a word from a process before it is ended.
+VGG19 with BatchNorm at 224 pixels, 1,534 of whose activations are near a kink, takes more than
+1,800."""
 
 Unit = tuple
 Task = Callable[..., dict[str, Any]]
@@ -142,7 +143,7 @@ class Worker:
     def begin(self, unit: Unit, large: bool) -> None:
         """Hand over a unit; `large` are those that may not run beside each other."""
         self.unit, self.large, self.at = unit, large, "the start"
-        self.began, self.limit = time.monotonic(), Limit(PATIENCE, self.process.pid)
+        self.began, self.limit = time.monotonic(), TimeLimit(PATIENCE, self.process.pid)
         with contextlib.suppress(OSError):  # it died meanwhile, as `answer` will find
             self.pipe.send(unit)
 
@@ -152,7 +153,7 @@ class Worker:
             while self.pipe.poll():
                 message = self.pipe.recv()
                 if isinstance(message, str):
-                    self.at, self.limit = message, Limit(PATIENCE, self.process.pid)
+                    self.at, self.limit = message, TimeLimit(PATIENCE, self.process.pid)
                     continue
                 answer, peak = message
                 self.spent = peak > MEMORY

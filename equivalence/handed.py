@@ -17,7 +17,7 @@ SMALL = 2**22
 Arrays = Mapping[str, np.ndarray]
 
 
-class Handed:
+class HandedGradients:
     """The gradients that the first update of each weight gets, and its last one.
 
     size: the number of all trained numbers; both sides have as many.

@@ -63,7 +63,7 @@ def attributes(value: object) -> dict[str, Any] | None:
 
 
 @dataclass(frozen=True)
-class Group:
+class TensorGroup:
     """The tensors below one path, each of which has the name and the shape of a weight.
 
     path: what all of their names begin with, `ema.module`.
@@ -82,7 +82,7 @@ class Group:
         ) and any(np.ptp(held[name]) > 0 for name in self.weights if held[name].size)
 
 
-def groups(held: Mapping[str, Any], weights: Mapping[str, tuple[int, ...]]) -> list[Group]:
+def groups(held: Mapping[str, Any], weights: Mapping[str, tuple[int, ...]]) -> list[TensorGroup]:
     """The groups of tensors like the weights of a network, or of a part of it.
 
     weights: name -> shape.
@@ -91,14 +91,14 @@ def groups(held: Mapping[str, Any], weights: Mapping[str, tuple[int, ...]]) -> l
     >>> groups(held, {"backbone.fc.bias": (3,), "backbone.fc.weight": (3, 7)})
     [Group(path='ema.module', part='backbone.', weights={'ema.module.fc.bias': 'backbone.fc.bias'})]
     """
-    found: list[Group] = []
+    found: list[TensorGroup] = []
     taken: set[str] = set()
     paths = {name.rsplit(".", cut)[0] for name in held for cut in range(1, name.count(".") + 1)}
     for path in sorted(paths, key=len):
         tails = [n.removeprefix(f"{path}.") for n in held if n.startswith(f"{path}.")]
         parts = [w.removesuffix(tails[0]) for w in weights if f".{w}".endswith(f".{tails[0]}")]
         for part in parts if f"{path}.{tails[0]}" not in taken else ():
-            group = Group(path, part, {f"{path}.{tail}": part + tail for tail in tails})
+            group = TensorGroup(path, part, {f"{path}.{tail}": part + tail for tail in tails})
             if all(weights.get(w) == tuple(held[n].shape) for n, w in group.weights.items()):
                 taken.update(group.weights)
                 found.append(group)

@@ -78,7 +78,7 @@ class Case(Protocol):
     def sample_name(self) -> str: ...
 
 
-class Told(NamedTuple):
+class ToldDiagnosis(NamedTuple):
     """A diagnosis, told.
 
     brief: a few lines, for the terminal.
@@ -204,7 +204,7 @@ def check(case: Case, seed: int) -> Outcome:
     return outcome
 
 
-def diagnose(case: Case, seed: int, every: bool = False) -> Told:
+def diagnose(case: Case, seed: int, every: bool = False) -> ToldDiagnosis:
     """Find the part that is to blame for a difference.
 
     case, seed: the same as for `check`, and the same errors.

@@ -62,7 +62,7 @@ def _below(ancestor: int, children: dict[int, list[int]]) -> list[int]:
     return processes
 
 
-class Limit:
+class TimeLimit:
     """How long a process may take, with all that it starts; `over` is to be asked now and then.
 
     seconds: the limit. A process is ended that has taken so long on the clock and as much

@@ -6,7 +6,7 @@ import pytest
 
 from equivalence.declare.pipeline import cases
 from equivalence.pipelines.check import tried
-from equivalence.pipelines.compare import Sides
+from equivalence.pipelines.compare import PipelineSides
 from equivalence.plugin.collector import parameters
 from tests.pipelines import declared
 
@@ -31,4 +31,4 @@ LIMITS = [
 def test_pictures_that_are_not_compared_differ(pipeline, kind):
     """Otherwise the limit is to be lifted."""
     case = next(cases(replace(pipeline, without={})))
-    assert tried(case, 0, Sides(case, 0), [kind]).shown is not None
+    assert tried(case, 0, PipelineSides(case, 0), [kind]).shown is not None

@@ -25,7 +25,7 @@ from equivalence.judge.tensors import Trace
 from equivalence.judge.truth import PulledBack, Truth
 from equivalence.judge.verdict import Judgement, demand_values
 from equivalence.runs import pairing, sides
-from equivalence.runs.comparison import Drawn
+from equivalence.runs.comparison import CaseAtSeed
 from equivalence.sample import Sample, call_of, resolve_inputs
 from equivalence.sides.feed import Feed
 from equivalence.sides.mindspore_network import MindSporeNetwork
@@ -118,7 +118,7 @@ def check(case: MindSporeCase, seed: int) -> Outcome:
 
     Raises EquivalenceError where weights do not pair up, or a network draws random numbers.
     """
-    pair, drawn = Pair.of(case, seed), Drawn(case, seed)
+    pair, drawn = Pair.of(case, seed), CaseAtSeed(case, seed)
     unit_roundoff = drawn.unit_roundoff
     with blaming("reference", case.name):
         expected = Truth({name: _expected(values) for name, values in pair.run().items()})

@@ -11,9 +11,9 @@ from equivalence.diagnosis.found import Diagnosis, LayerError
 from equivalence.diagnosis.text import told
 from equivalence.judge.expected import Expected
 from equivalence.judge.precision import BUDGET
-from equivalence.kinds import Told
+from equivalence.kinds import ToldDiagnosis
 from equivalence.runs import kept, pairing, sides
-from equivalence.runs.comparison import Drawn
+from equivalence.runs.comparison import CaseAtSeed
 from equivalence.sides.feed import Feed
 from equivalence.structure.layers import Layer, Site, align
 
@@ -41,7 +41,7 @@ class Seen(NamedTuple):
     unit_roundoff: float
 
 
-def tell(case: TwinCase, seed: int, every: bool = False) -> Told:  # noqa: ARG001
+def tell(case: TwinCase, seed: int, every: bool = False) -> ToldDiagnosis:  # noqa: ARG001
     """The layer to blame, told."""
     return told(diagnose(case, seed))
 
@@ -81,7 +81,7 @@ def _layer(path: str, seen: Seen) -> LayerError:
 def _of_torch(case: TwinCase, seed: int) -> Seen:
     from equivalence.diagnosis.in_situ import observe  # torch is there
 
-    drawn, whole = Drawn(case, seed), kept.reference(case, seed)
+    drawn, whole = CaseAtSeed(case, seed), kept.reference(case, seed)
     measurement = drawn.measurement(whole.sample)
     candidate: Any = sides.build_candidate(case)
     partners = pairing.partners(case, whole.slots, candidate.slots())
@@ -103,7 +103,7 @@ def _of_torch(case: TwinCase, seed: int) -> Seen:
 def _of_mindspore(case: MindSporeCase, seed: int) -> Seen:
     from equivalence.alike.check import RUNS, Pair, eager  # MindSpore is there
 
-    pair, unit_roundoff = Pair.of(eager(case), seed), Drawn(case, seed).unit_roundoff
+    pair, unit_roundoff = Pair.of(eager(case), seed), CaseAtSeed(case, seed).unit_roundoff
     theirs = {layer.path: layer for layer in pair.reference.layers(pair.own)}
     ours = {layer.path: layer for layer in pair.candidate.layers(pair.partners)}
     pairs = align(theirs.values(), ours.values(), pair.partners.rename)

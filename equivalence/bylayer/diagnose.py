@@ -10,7 +10,7 @@ from equivalence.diagnosis import diagnose as whole
 from equivalence.diagnosis import text
 from equivalence.diagnosis.found import Diagnosis, LayerError
 from equivalence.host import memory
-from equivalence.kinds import Told
+from equivalence.kinds import ToldDiagnosis
 from equivalence.runs import kept
 
 PARTS = 3
@@ -21,7 +21,7 @@ COPIES = 30
 sides that it may point to."""
 
 
-def tell(case: LayeredCase, seed: int, every: bool) -> Told:
+def tell(case: LayeredCase, seed: int, every: bool) -> ToldDiagnosis:
     """The diagnosis as a few lines, as every layer in lines, and as data."""
     return text.told(diagnose(case, seed, every))
 

@@ -11,7 +11,7 @@ from mindspore.common.initializer import initializer
 
 from equivalence import nesting
 from equivalence.bylayer import units
-from equivalence.bylayer.units import BOUNDED, Call, placed
+from equivalence.bylayer.units import BOUNDED, UnitCall, placed
 from equivalence.nesting import Arguments
 from equivalence.sides.mindspore_cells import array
 from equivalence.sides.mindspore_network import MindSporeNetwork
@@ -54,13 +54,13 @@ class Streamed(nn.Cell):
         super().__init__()
         _give(self, plain)
         self.path, self.load = path, load
-        self.calls: list[Call] = []
+        self.calls: list[UnitCall] = []
 
     def construct(self, *args, **kwargs):
         (placed_args, placed_kwargs), tensors = placed(
             (args, kwargs), ms.Tensor, self.path, "candidate"
         )
-        call = Call(Arguments(placed_args, placed_kwargs), [array(each) for each in tensors])
+        call = UnitCall(Arguments(placed_args, placed_kwargs), [array(each) for each in tensors])
         self.calls.append(call)
         loaded = self.load()
         outputs = loaded.cell(*args, **kwargs)
@@ -69,7 +69,7 @@ class Streamed(nn.Cell):
         return outputs
 
 
-def stand_in(path: str, call: Call, plain: Mapping[str, Any]) -> nn.Cell:
+def stand_in(path: str, call: UnitCall, plain: Mapping[str, Any]) -> nn.Cell:
     """A cell that takes the place of a unit, as `torch_parts.StandIn` does.
 
     Its code is written for the call, since the compiler understands nested arguments only where

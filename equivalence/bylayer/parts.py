@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from equivalence.bylayer import mindspore_parts, torch_parts
-from equivalence.bylayer.units import UNCALLED, Call, Unit, mismatch
+from equivalence.bylayer.units import UNCALLED, Unit, UnitCall, mismatch
 from equivalence.bylayer.whole import Whole
 from equivalence.declare.twin import TwinCase
 from equivalence.diagnosis.in_situ import InSitu
@@ -54,7 +54,7 @@ def parts(whole: Whole) -> Iterator[PartCase]:
     given["twin"] = twin
     odd = mismatches(whole)
     if not odd:
-        yield PartCase(**given, own=Around(whole))
+        yield PartCase(**given, own=UnitsReplaced(whole))
     for unit in whole.units:
         if unit.path not in odd:
             for number in range(len(whole.calls[0][unit.path])):
@@ -89,7 +89,7 @@ class Alone:
 
     def sample(self, case: TwinCase, _seed: int) -> Sample:
         """The sample of the call, with its weights."""
-        sample = Fed(self.whole.sample, self.unit.path, self.theirs)
+        sample = UnitSample(self.whole.sample, self.unit.path, self.theirs)
         sample.name = case.sample_name
         drawn = {n: slot for n, slot in self.reference(case).slots().items() if _is_drawn(n, slot)}
         sample.given = {n: InSitu.weight(sample, n, slot.shape) for n, slot in drawn.items()}
@@ -110,13 +110,13 @@ class Alone:
         return self.whole.unit_partners(self.unit)
 
 
-class Fed(InSitu):
+class UnitSample(InSitu):
     """The sample of one call of a unit; its inputs are given, and its weights.
 
     Without the given weights, all of it is drawn: other weights, and inputs that are scaled.
     """
 
-    def __init__(self, whole: Sample, path: str, call: Call):
+    def __init__(self, whole: Sample, path: str, call: UnitCall):
         inputs = [_in_dtype(values, whole) for values in call.inputs]
         super().__init__(whole, path, inputs, call.cotangents, called=call.arguments)
 
@@ -146,7 +146,7 @@ def _in_dtype(values: np.ndarray, whole: Sample) -> np.ndarray:
     return values
 
 
-class Around:
+class UnitsReplaced:
     """The network with a stand-in in the place of each unit.
 
     whole: the network.
@@ -232,5 +232,5 @@ def _is_drawn(name: str, slot: Any) -> bool:
     return not slot.is_constant and name.rpartition(".")[2] not in INTEGER_BUFFERS
 
 
-def _shapes(call: Call) -> tuple:
+def _shapes(call: UnitCall) -> tuple:
     return tuple(values.shape for values in call.inputs), tuple(call.outputs)

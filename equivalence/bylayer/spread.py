@@ -23,7 +23,7 @@ FoundT = TypeVar("FoundT")
 
 
 @dataclass(frozen=True)
-class Group:
+class ProcessGroup:
     """The processes of a launcher.
 
     rank: the number of this one.
@@ -36,7 +36,7 @@ class Group:
     gather: Callable[[Any], list[Any]]
 
 
-_group = Group(0, 1, lambda own: [own])
+_group = ProcessGroup(0, 1, lambda own: [own])
 
 
 def launched() -> str:
@@ -71,7 +71,7 @@ def joined(device: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _of_torchrun(device: str) -> Iterator[Group]:
+def _of_torchrun(device: str) -> Iterator[ProcessGroup]:
     runs_on = devices.place(device).runs_on
     if variable := devices.DEVICES[runs_on].visible:
         cards = devices.cards(runs_on)
@@ -94,13 +94,13 @@ def _of_torchrun(device: str) -> Iterator[Group]:
         return every
 
     try:
-        yield Group(rank, size, gather)
+        yield ProcessGroup(rank, size, gather)
     finally:
         distributed.destroy_process_group()
 
 
 @contextlib.contextmanager
-def _of_msrun(device: str) -> Iterator[Group]:
+def _of_msrun(device: str) -> Iterator[ProcessGroup]:
     import mindspore as ms
     from mindspore import communication, ops
 
@@ -120,7 +120,7 @@ def _of_msrun(device: str) -> Iterator[Group]:
         return [pickle.loads(row.tobytes()[:size]) for row, size in zip(every, sizes, strict=True)]
 
     try:
-        yield Group(communication.get_rank(), communication.get_group_size(), gather)
+        yield ProcessGroup(communication.get_rank(), communication.get_group_size(), gather)
     finally:
         communication.release()
 

@@ -10,7 +10,7 @@ from torch import nn
 
 from equivalence import nesting
 from equivalence.bylayer import units
-from equivalence.bylayer.units import BOUNDED, Call, placed
+from equivalence.bylayer.units import BOUNDED, UnitCall, placed
 from equivalence.nesting import Arguments
 from equivalence.sides.torch_network import TorchNetwork
 
@@ -82,20 +82,20 @@ class Streamed(nn.Module):
         super().__init__()
         self.__dict__.update(plain)
         self.path, self.load = path, load
-        self.calls: list[Call] = []
+        self.calls: list[UnitCall] = []
 
     def forward(self, *args, **kwargs):
         (args, kwargs), tensors = placed((args, kwargs), torch.Tensor, self.path, "reference")
-        call = Call(Arguments(args, kwargs), [_array(tensor) for tensor in tensors])
+        call = UnitCall(Arguments(args, kwargs), [_array(tensor) for tensor in tensors])
         self.calls.append(call)
-        given = _Run.apply(self, call, *tensors)
+        given = _UnitRun.apply(self, call, *tensors)
         returned = Arguments((call.returned,)).filled(given)[0][0]
         for name, out in nesting.named(returned).items():
             if isinstance(out, torch.Tensor) and out.requires_grad:
                 out.register_hook(lambda grad, name=name: _note(call, name, grad))
         return returned
 
-    def run(self, call: Call, tensors: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
+    def run(self, call: UnitCall, tensors: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
         """Run the unit; returns its tensors."""
         args, kwargs = call.arguments.filled(tensors)
         outputs = self.load()(*args, **kwargs)
@@ -104,11 +104,11 @@ class Streamed(nn.Module):
         return tuple(found)
 
 
-def _note(call: Call, name: str, grad: torch.Tensor) -> None:
+def _note(call: UnitCall, name: str, grad: torch.Tensor) -> None:
     call.cotangents[name] = _array(grad)
 
 
-class _Run(torch.autograd.Function):
+class _UnitRun(torch.autograd.Function):
     """Runs a unit forward, and once more where its inputs' gradients are asked for."""
 
     @staticmethod
@@ -148,7 +148,7 @@ class StandIn(nn.Module):
     plain: attributes of the unit that its network may read.
     """
 
-    def __init__(self, path: str, call: Call, plain: Mapping[str, Any]):
+    def __init__(self, path: str, call: UnitCall, plain: Mapping[str, Any]):
         super().__init__()
         self.__dict__.update(plain)
         self.path, self.call = path, call

@@ -51,7 +51,7 @@ def units(layers: Iterable[Layer], pairs: Mapping[str, str]) -> list[Unit]:
 
 
 @dataclass
-class Call:
+class UnitCall:
     """One call of a unit on one side.
 
     arguments: how it is called, with all its switches.
@@ -72,7 +72,7 @@ BOUNDED = {"f": "atan", "i": "sin", "u": "sin", "b": "sin"}
 """Kind of an array -> the function by which a stand-in keeps it small: a mask may hold infinities,
 and labels must stay apart, however large they are."""
 
-UNCALLED = Call(Arguments(()), ())
+UNCALLED = UnitCall(Arguments(()), ())
 """Stands for the call of a unit that neither side calls."""
 
 PASSED = bool | int | float | str | None
@@ -120,7 +120,7 @@ def placed(tree: Any, tensor: type, unit: str, side: str) -> tuple[Any, list[Any
     return nesting.transform(tree, place), found
 
 
-def mismatch(reference: Sequence[Call], candidate: Sequence[Call]) -> str | None:
+def mismatch(reference: Sequence[UnitCall], candidate: Sequence[UnitCall]) -> str | None:
     """Why the calls of a unit are not the same on both sides, in words; None where they are."""
     if len(reference) != len(candidate):
         return (

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from equivalence.bylayer import mindspore_parts, torch_parts
-from equivalence.bylayer.units import Call, Unit, units
+from equivalence.bylayer.units import Unit, UnitCall, units
 from equivalence.declare.twin import LayeredCase
 from equivalence.diagnosis.in_situ import InSitu
 from equivalence.diagnosis.search import local_names
@@ -20,7 +20,7 @@ from equivalence.sides.mindspore_network import MindSporeNetwork
 from equivalence.structure.layers import align
 from equivalence.structure.weights import Partners
 
-Calls = Mapping[str, list[Call]]
+Calls = Mapping[str, list[UnitCall]]
 """Path of a unit in the reference -> its calls."""
 
 

@@ -49,7 +49,7 @@ class Collected:
 
 
 @dataclass
-class Known:
+class KnownTests:
     """What is known under the same conditions.
 
     folders: where modules are looked for, see `Sources`.
@@ -67,9 +67,9 @@ class Known:
         """The sources of the project, as they are now."""
         return Sources(root, self.folders, self.reached)
 
-    def valid(self, sources: Sources) -> "Known":
+    def valid(self, sources: Sources) -> "KnownTests":
         """What still holds: sources and files are as they were."""
-        return Known(
+        return KnownTests(
             self.folders,
             self.reached,
             {name: each for name, each in self.tests.items() if _holds(each, sources)},
@@ -77,8 +77,8 @@ class Known:
         )
 
     def joined(
-        self, found: "Known", root: Path, begun: float, red: Container[str]
-    ) -> tuple["Known", dict[str, str]]:
+        self, found: "KnownTests", root: Path, begun: float, red: Container[str]
+    ) -> tuple["KnownTests", dict[str, str]]:
         """What is known after a run; and which of its tests cannot be kept: node id -> why.
 
         found: what the run found; the digests in it are not made yet.
@@ -95,7 +95,7 @@ class Known:
             file: sorted({*self.reached.get(file, ()), *found.reached.get(file, ())})
             for file in {**self.reached, **found.reached}
         }
-        joined = Known(folders, reached)
+        joined = KnownTests(folders, reached)
         sources = joined.sources(root)
         doubts: dict[str, str] = {}
 
@@ -109,7 +109,7 @@ class Known:
         kept = {n: each for n, each in found.tests.items() if n not in red and fresh(n, each)}
         collected = {file: each for file, each in found.files.items() if fresh(file, each)}
         if not (kept or collected):
-            joined = Known(folders, self.reached)
+            joined = KnownTests(folders, self.reached)
             sources = joined.sources(root)
         for file, each in collected.items():
             before = valid.files[file].selected if file in valid.files else {}
@@ -150,7 +150,7 @@ def digest_of(roots: Iterable[str], sources: Sources) -> str | None:
         return None
 
 
-def read(path: Path) -> dict[str, Known]:
+def read(path: Path) -> dict[str, KnownTests]:
     """Conditions -> what is known under them, the latest last; {} without a file.
 
     Raises ValueError where the file cannot be read, with a sentence.
@@ -166,14 +166,14 @@ def read(path: Path) -> dict[str, Known]:
         raise ValueError(f"{path} cannot be read ({error}); everything is run") from None
 
 
-def write(path: Path, known: Mapping[str, Known]) -> None:
+def write(path: Path, known: Mapping[str, KnownTests]) -> None:
     """Write the file. Beyond `KEPT` conditions the earliest are left out."""
     kept = list(known.items())[-KEPT:]
     content = {"format": FORMAT, "known": {conditions: _data(each) for conditions, each in kept}}
     files.write(path, json.dumps(content))
 
 
-def _data(known: Known) -> dict[str, Any]:
+def _data(known: KnownTests) -> dict[str, Any]:
     """As JSON. Many tests have the same roots, which are therefore written once."""
     numbers: dict[tuple[str, ...], int] = {}
 
@@ -194,7 +194,7 @@ def _data(known: Known) -> dict[str, Any]:
     }
 
 
-def _known(data: Mapping[str, Any]) -> Known:
+def _known(data: Mapping[str, Any]) -> KnownTests:
     roots = [tuple(map(str, each)) for each in data["roots"]]
     tests = {
         str(name): Green(declared, roots[at], digest)
@@ -205,4 +205,4 @@ def _known(data: Mapping[str, Any]) -> Known:
         for name, (at, digest, chosen) in data["files"].items()
     }
     reached = {str(file): list(map(str, each)) for file, each in data["reached"].items()}
-    return Known(list(map(str, data["folders"])), reached, tests, found)
+    return KnownTests(list(map(str, data["folders"])), reached, tests, found)

@@ -20,7 +20,13 @@ from equivalence.checkpoints import (
     shards,
     torch_files,
 )
-from equivalence.checkpoints.formats import MINDSPORE, PYTORCH, Checkpoint, TorchOptimizer, Weight
+from equivalence.checkpoints.formats import (
+    MINDSPORE,
+    PYTORCH,
+    Checkpoint,
+    StoredWeight,
+    TorchOptimizer,
+)
 from equivalence.errors import CheckpointError
 from equivalence.files import sha256
 
@@ -127,7 +133,7 @@ def _digest_of(path: Path, _modified: int, _size: int) -> bytes:
 def write(
     path: Path,
     framework: str,
-    weights: Mapping[str, Weight],
+    weights: Mapping[str, StoredWeight],
     aliases: Mapping[str, str],
     optimizer: TorchOptimizer | None = None,
     shard: int | None = None,
@@ -172,7 +178,7 @@ def _write_shards(
     folder: Path,
     path: Path,
     framework: str,
-    weights: Mapping[str, Weight],
+    weights: Mapping[str, StoredWeight],
     aliases: Mapping[str, str],
     size: int,
 ) -> None:
@@ -201,7 +207,7 @@ def _write_file(
     draft: Path,
     path: Path,
     framework: str,
-    weights: Mapping[str, Weight],
+    weights: Mapping[str, StoredWeight],
     aliases: Mapping[str, str],
     optimizer: TorchOptimizer | None = None,
 ) -> None:
@@ -225,7 +231,9 @@ def _write_file(
     draft.chmod(0o644)
 
 
-def _compare(path: Path, read_back: Mapping[str, Weight], weights: Mapping[str, Weight]) -> None:
+def _compare(
+    path: Path, read_back: Mapping[str, StoredWeight], weights: Mapping[str, StoredWeight]
+) -> None:
     """Raise CheckpointError if a weight reads back differently from what was written."""
     differing = [
         name

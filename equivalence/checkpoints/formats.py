@@ -34,7 +34,7 @@ DTYPES = {
 
 
 @dataclass(frozen=True)
-class Weight:
+class StoredWeight:
     """The values of one weight.
 
     dtype: a key of DTYPES.
@@ -53,7 +53,7 @@ class Weight:
         """The bytes of the values in the order of C; no copy where they lie so already."""
         return np.ascontiguousarray(self.values).reshape(-1).view(np.uint8)
 
-    def same(self, other: "Weight") -> bool:
+    def same(self, other: "StoredWeight") -> bool:
         """Equal in dtype, shape and every bit: NaN equals the same NaN, and 0 differs from -0."""
         if self is other:
             return True
@@ -74,7 +74,7 @@ class TorchOptimizer:
     groups: its `param_groups`, unchanged; "params" are numbers.
     """
 
-    state: dict[int, dict[str, Weight]]
+    state: dict[int, dict[str, StoredWeight]]
     groups: list[dict[str, Any]]
 
     def same(self, other: "TorchOptimizer | None") -> bool:
@@ -102,7 +102,7 @@ class Checkpoint:
     checked: whether the file has checksums; they are right.
     """
 
-    weights: dict[str, Weight]
+    weights: dict[str, StoredWeight]
     aliases: dict[str, str] = field(default_factory=dict)
     extras: tuple[str, ...] = ()
     optimizer: TorchOptimizer | None = None
@@ -159,7 +159,9 @@ def mapped(path: Path) -> memoryview:
         return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
 
 
-def weight_of(path: Path, name: str, dtype: str, shape: tuple[int, ...], content: Buffer) -> Weight:
+def weight_of(
+    path: Path, name: str, dtype: str, shape: tuple[int, ...], content: Buffer
+) -> StoredWeight:
     """A weight whose values lie in `content`, without a copy.
 
     Raises CheckpointError where dtype or size are wrong.
@@ -172,4 +174,4 @@ def weight_of(path: Path, name: str, dtype: str, shape: tuple[int, ...], content
     bits = numpy_dtype(dtype)
     if len(content) != math.prod(shape) * bits.itemsize:
         raise size_differs(path, name, dtype, shape, len(content))
-    return Weight(dtype, np.frombuffer(content, bits).reshape(shape))
+    return StoredWeight(dtype, np.frombuffer(content, bits).reshape(shape))

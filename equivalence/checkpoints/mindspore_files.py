@@ -20,7 +20,7 @@ import numpy as np
 from equivalence.checkpoints.formats import (
     DTYPES,
     Checkpoint,
-    Weight,
+    StoredWeight,
     checksum_differs,
     damaged,
     mapped,
@@ -64,7 +64,7 @@ def read_ckpt(path: Path, _framework: str, head: bytes, verify: bool = True) -> 
         entries = list(_entries(body))
     except (ValueError, IndexError):
         raise damaged(path, "MindSpore", head) from None
-    weights: dict[str, Weight] = {}
+    weights: dict[str, StoredWeight] = {}
     for name, dtype, shape, parts in entries:
         if dtype is None or dtype == "str":
             kind = dtype or "map"
@@ -148,7 +148,7 @@ def _integer(message: memoryview, place: int) -> tuple[int, int]:
 
 
 def write_ckpt(
-    path: Path, _framework: str, weights: Mapping[str, Weight], _aliases: Mapping
+    path: Path, _framework: str, weights: Mapping[str, StoredWeight], _aliases: Mapping
 ) -> None:
     """Write a .ckpt with a checksum."""
     crc = 0
@@ -163,7 +163,7 @@ def write_ckpt(
         file.write(MARK + crc.to_bytes(SUM, "big"))
 
 
-def _header(name: str, weight: Weight, size: int) -> bytes:
+def _header(name: str, weight: StoredWeight, size: int) -> bytes:
     """What stands before `size` bytes of the content of a weight."""
     dimensions = b"".join(_tagged(1, INTEGER, length) for length in weight.shape)
     tensor = dimensions + _text(2, TYPES[weight.dtype]) + _tagged(3, BYTES, size)

@@ -12,7 +12,7 @@ from equivalence.checkpoints.formats import (
     MINDSPORE,
     PYTORCH,
     Checkpoint,
-    Weight,
+    StoredWeight,
     checksum_differs,
     damaged,
     mapped,
@@ -80,7 +80,7 @@ def read_safetensors(path: Path, framework: str, head: bytes, verify: bool = Tru
 
 
 def write_safetensors(
-    path: Path, framework: str, weights: Mapping[str, Weight], _aliases: Mapping
+    path: Path, framework: str, weights: Mapping[str, StoredWeight], _aliases: Mapping
 ) -> None:
     """Write a .safetensors with a checksum."""
     contents = {name: weight.content for name, weight in weights.items()}
@@ -100,7 +100,7 @@ def write_safetensors(
     safetensors.serialize_file(specs, path, metadata)
 
 
-def checksum(weights: Mapping[str, Weight]) -> int:
+def checksum(weights: Mapping[str, StoredWeight]) -> int:
     """CRC-32 of all names and values, in the order of the names."""
     crc = 0
     for name in sorted(weights):
@@ -108,7 +108,7 @@ def checksum(weights: Mapping[str, Weight]) -> int:
     return crc
 
 
-def _as_mindspore(weights: Mapping[str, Weight]) -> bool:
+def _as_mindspore(weights: Mapping[str, StoredWeight]) -> bool:
     """Whether MindSpore's own checksum is equal to ours.
 
     It differs for integer scalars, and does not exist for bfloat16.

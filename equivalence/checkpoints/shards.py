@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
-from equivalence.checkpoints.formats import Weight, twice
+from equivalence.checkpoints.formats import StoredWeight, twice
 from equivalence.errors import CheckpointError
 
 INDEX = ".index.json"
@@ -100,13 +100,13 @@ def present(path: Path) -> list[Path]:
 
 
 def split(
-    weights: Mapping[str, Weight], aliases: Mapping[str, str], size: int
-) -> list[dict[str, Weight]]:
+    weights: Mapping[str, StoredWeight], aliases: Mapping[str, str], size: int
+) -> list[dict[str, StoredWeight]]:
     """The weights in groups of at most `size` bytes each, in order; a larger one is alone.
 
     A weight of several names is in the group of the first.
     """
-    groups: list[dict[str, Weight]] = []
+    groups: list[dict[str, StoredWeight]] = []
     home: dict[str, int] = {}
     filled = 0
     for name, weight in weights.items():
@@ -127,7 +127,7 @@ def names_of(path: Path, count: int) -> list[str]:
     return [f"{path.stem}-{n:05}-of-{count:05}{path.suffix}" for n in range(1, count + 1)]
 
 
-def index_text(groups: Mapping[str, Mapping[str, Weight]]) -> str:
+def index_text(groups: Mapping[str, Mapping[str, StoredWeight]]) -> str:
     """The index of groups of weights, by the name of their file."""
     total = sum(weight.values.nbytes for group in groups.values() for weight in group.values())
     places = {name: file for file, group in groups.items() for name in group}

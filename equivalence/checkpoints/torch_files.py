@@ -10,7 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from equivalence.checkpoints.formats import Checkpoint, TorchOptimizer, Weight, damaged, weight_of
+from equivalence.checkpoints.formats import (
+    Checkpoint,
+    StoredWeight,
+    TorchOptimizer,
+    damaged,
+    weight_of,
+)
 from equivalence.errors import CheckpointError
 from equivalence.words import listed
 
@@ -32,10 +38,10 @@ REFUSALS = ("Unsupported", "is blocked", "Only persistent_load of storage")
 """What torch says of a pickle that it does not run."""
 
 
-class Unread:
+class NotImported:
     """Stands for an object of a class that is not imported. It keeps nothing of it."""
 
-    def __new__(cls, *_: Any, **__: Any) -> "Unread":
+    def __new__(cls, *_: Any, **__: Any) -> "NotImported":
         return object.__new__(cls)
 
     def __init__(self, *_: Any, **__: Any):
@@ -58,7 +64,7 @@ def read_torch(
     loaded, archive = _load(path, head, verify)
     state, extras = _state_dict(path, loaded, key)
     optimizer = next((key for key in OPTIMIZER_KEYS if key in extras), None)
-    weights: dict[str, Weight] = {}
+    weights: dict[str, StoredWeight] = {}
     aliases: dict[str, str] = {}
     storages: dict[tuple, str] = {}
     for name, tensor in state.items():
@@ -78,7 +84,7 @@ def read_torch(
     return checkpoint
 
 
-def read_arrays(path: Path) -> dict[str, Weight]:
+def read_arrays(path: Path) -> dict[str, StoredWeight]:
     """All tensors of a PyTorch file, by their keys joined with dots; "" for a tensor by itself.
 
     Raises CheckpointError for a file that is missing, empty or damaged, or holds objects.
@@ -89,10 +95,10 @@ def read_arrays(path: Path) -> dict[str, Weight]:
         head = file.read(64)
     if not head:
         raise CheckpointError(f"{path} is empty; write it again")
-    found: dict[str, Weight] = {}
+    found: dict[str, StoredWeight] = {}
 
     def take(name: str, value: Any) -> None:
-        if isinstance(value, Unread):
+        if isinstance(value, NotImported):
             raise CheckpointError(f"{path} {OBJECTS}")
         if isinstance(value, torch.Tensor):
             if value.layout != torch.strided or value.is_quantized or value.is_meta:
@@ -148,7 +154,7 @@ def _demand_sums(path: Path) -> None:
 def _known(path: Path, archive: bool) -> list[Any]:
     """What torch may use for the classes and functions that a file names.
 
-    It is torch that decides on its own ones. NumPy's scalars are made; `Unread` stands for
+    It is torch that decides on its own ones. NumPy's scalars are made; `NotImported` stands for
     everything else, such as the arguments of a command line, and nothing of that is imported.
     """
     scalars = np.float64(0).__reduce__()[0]
@@ -158,7 +164,7 @@ def _known(path: Path, archive: bool) -> list[Any]:
     for name in set(_named(path, archive)) - own:
         module, _, leaf = name.rpartition(".")
         if module.partition(".")[0] != "numpy" or not leaf.endswith("DType"):
-            known.append((type(leaf, (Unread,), {"__module__": module}), name))
+            known.append((type(leaf, (NotImported,), {"__module__": module}), name))
     return known
 
 
@@ -182,7 +188,7 @@ def _globals(content: Any) -> Iterator[str]:
             yield str(argument).replace(" ", ".")
 
 
-def _weight(path: Path, name: str, tensor: Any) -> Weight:
+def _weight(path: Path, name: str, tensor: Any) -> StoredWeight:
     """The values of a tensor as a weight; no copy where they are contiguous."""
     import torch
 
@@ -206,7 +212,7 @@ def _optimizer(path: Path, loaded: Any, key: str) -> TorchOptimizer:
         raise CheckpointError(
             f"{path} has no optimiser's state dict under {key!r}; save optimizer.state_dict()"
         ) from None
-    state_by_number: dict[int, dict[str, Weight]] = {}
+    state_by_number: dict[int, dict[str, StoredWeight]] = {}
     for number, entry in entries.items():
         state_by_number[number] = {}
         for key, value in entry.items():
@@ -236,14 +242,14 @@ def _state_dict(
             if isinstance(loaded.get(name), Mapping):
                 state, extras = loaded[name], tuple(str(k) for k in loaded if k != name)
                 break
-    if isinstance(state, Unread):
+    if isinstance(state, NotImported):
         raise CheckpointError(f"{path} {OBJECTS}")
     if not isinstance(state, Mapping):
         raise CheckpointError(
             f"{path} holds a {type(state).__name__}, no state dict; save model.state_dict()"
         )
     odd = [name for name, v in state.items() if not isinstance(v, torch.Tensor)]
-    if odd and isinstance(state[odd[0]], Unread):
+    if odd and isinstance(state[odd[0]], NotImported):
         raise CheckpointError(f"{path} {OBJECTS}")
     if odd:
         nested = [k for k in state if isinstance(state[k], Mapping) and isinstance(k, str)]
@@ -271,7 +277,7 @@ def _below(path: Path, loaded: Any, key: str) -> Any:
         return next((each for each in found if each is not None), None)
 
     found = find(loaded, key)
-    if isinstance(found, Mapping | Unread):
+    if isinstance(found, Mapping | NotImported):
         return found
     entries = loaded.items() if isinstance(loaded, Mapping) else ()
     names = [str(name) for name, entry in entries if isinstance(entry, Mapping)]
@@ -290,7 +296,7 @@ def write_torch(
     """Write a PyTorch file: the state dict, or a training's file if there is an optimiser."""
     import torch
 
-    def tensor(weight: Weight) -> torch.Tensor:
+    def tensor(weight: StoredWeight) -> torch.Tensor:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # it may not be written to, and is not
             values = torch.from_numpy(np.require(weight.values, requirements=("C", "A")))

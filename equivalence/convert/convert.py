@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from equivalence.checkpoints import files, shards
-from equivalence.checkpoints.formats import MINDSPORE, Checkpoint, Weight, numpy_dtype
+from equivalence.checkpoints.formats import MINDSPORE, Checkpoint, StoredWeight, numpy_dtype
 from equivalence.convert import (
     destination,
     joined,
@@ -104,7 +104,7 @@ def convert(
     if not read.checked:
         result.note([str(source)], "has no checksum, so that damage to its values would not show")
     result.note(read.extras, "beside the weights, not converted")
-    job = _Job(source, read, rename, layout, needs, result)
+    job = _ConversionSoFar(source, read, rename, layout, needs, result)
     if to == MINDSPORE:
         expected = [reference_name(path, rename) for path in needs.slots] if needs else []
         for wrapper in sources.unwrap(read, [*rename.values(), *strip, *expected]):
@@ -135,7 +135,7 @@ def convert(
 
 
 @dataclass
-class _Job:
+class _ConversionSoFar:
     """What is converted and how, and the result so far.
 
     source: the file.
@@ -159,7 +159,7 @@ def _is_count(name: str) -> bool:
     return name.rpartition(".")[2] in REFERENCE_ONLY
 
 
-def _slots(weights: Mapping[str, Weight]) -> dict[str, Slot]:
+def _slots(weights: Mapping[str, StoredWeight]) -> dict[str, Slot]:
     return {name: Slot(weight.shape, KIND) for name, weight in weights.items()}
 
 
@@ -212,7 +212,7 @@ def _demand_no_state(pairs: Partners, optimizer: str | None) -> None:
         )
 
 
-def _demand_kinds(job: _Job, name: str, weight: Weight, dtype: str) -> str | None:
+def _demand_kinds(job: _ConversionSoFar, name: str, weight: StoredWeight, dtype: str) -> str | None:
     """The name of a weight whose dtype differs from the network's, else None.
 
     Raises CheckpointError where one of the two dtypes is an integer type and the other is not.
@@ -225,7 +225,7 @@ def _demand_kinds(job: _Job, name: str, weight: Weight, dtype: str) -> str | Non
     return name if weight.dtype != dtype else None
 
 
-def _to_mindspore(job: _Job, optimizer: str | None, steps: int | None) -> None:
+def _to_mindspore(job: _ConversionSoFar, optimizer: str | None, steps: int | None) -> None:
     read, rename, needs, result = job.read, job.rename, job.needs, job.result
     weights = read.weights
     shapes_in_file = {name: weight.shape for name, weight in weights.items()}
@@ -247,7 +247,7 @@ def _to_mindspore(job: _Job, optimizer: str | None, steps: int | None) -> None:
             fill = np.ones if path.endswith("gamma") else np.zeros
             dtype = needs.dtypes[path]
             values = fill(needs.slots[path].shape, numpy_dtype(dtype))
-            result.add("(no scale or shift)", names[path], Weight(dtype, values))
+            result.add("(no scale or shift)", names[path], StoredWeight(dtype, values))
         used = [path for path in slots if targets[path] in weights]
         chosen = _choose_names({path: needs.first[path] for path in slots}, used)
         slots = {path: slot for path, slot in slots.items() if path in chosen}
@@ -280,7 +280,7 @@ def _to_mindspore(job: _Job, optimizer: str | None, steps: int | None) -> None:
             result.add(origin, name, weight)
 
 
-def _note_dtypes(job: _Job, weights: Iterable[tuple[str, Weight, str]]) -> None:
+def _note_dtypes(job: _ConversionSoFar, weights: Iterable[tuple[str, StoredWeight, str]]) -> None:
     """Note weights, (name, values, path in the destination), that have another dtype there."""
     if job.needs is None:
         return
@@ -293,7 +293,7 @@ def _note_dtypes(job: _Job, weights: Iterable[tuple[str, Weight, str]]) -> None:
         job.result.note(names, f"stays {dtype}, which the network has as {needed}")
 
 
-def _to_pytorch(job: _Job, optimizer: str | None, steps: int | None) -> None:
+def _to_pytorch(job: _ConversionSoFar, optimizer: str | None, steps: int | None) -> None:
     read, rename, needs, result = job.read, job.rename, job.needs, job.result
     owned = optimizer_state.state_names(read.weights) if optimizer else set()
     entries = {name: read.weights.pop(name) for name in list(read.weights) if name in owned}
@@ -338,7 +338,7 @@ def _to_pytorch(job: _Job, optimizer: str | None, steps: int | None) -> None:
             result.add(JOIN.join(origin[path] for path in group.candidate), name, weight)
     missing = [name for name in counts if name not in result.weights]
     for name in missing:
-        result.add("(0)", name, Weight("int64", np.zeros((), np.int64)))
+        result.add("(0)", name, StoredWeight("int64", np.zeros((), np.int64)))
     if optimizer and needs is not None:
         if steps is not None:
             raise CheckpointError("--steps is for PyTorch's SGD, which has no place for them")
@@ -347,10 +347,10 @@ def _to_pytorch(job: _Job, optimizer: str | None, steps: int | None) -> None:
 
 
 def _optimizer_to_pytorch(
-    job: _Job,
+    job: _ConversionSoFar,
     needs: Destination,
     optimizer: str,
-    entries: Mapping[str, Weight],
+    entries: Mapping[str, StoredWeight],
     partners: Mapping[str, str],
 ) -> None:
     """Convert the state of MindSpore's optimiser, in `entries`, into PyTorch's.

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from equivalence.checkpoints.formats import MINDSPORE, PYTORCH, Weight, numpy_dtype
+from equivalence.checkpoints.formats import MINDSPORE, PYTORCH, StoredWeight, numpy_dtype
 from equivalence.convert.optimizer_state import SETTING, BuiltForMindSpore
 from equivalence.errors import CheckpointError, EquivalenceError
 from equivalence.structure.weights import Slot
@@ -160,7 +160,7 @@ def _module(target: str, arguments: Mapping[str, Any]) -> Destination:
 
 
 def without_partner(
-    needs: Destination, targets: Mapping[str, str], weights: Mapping[str, Weight]
+    needs: Destination, targets: Mapping[str, str], weights: Mapping[str, StoredWeight]
 ) -> list[str]:
     """Paths of frozen scales and shifts of layers for which the file has neither.
 
@@ -177,7 +177,7 @@ def without_partner(
     return paths
 
 
-def is_constant(name: str, weight: Weight, needs: Destination) -> bool:
+def is_constant(name: str, weight: StoredWeight, needs: Destination) -> bool:
     """Whether a weight is ones or zeros in place of a scale or shift that PyTorch does not have."""
     layer, _, leaf = name.rpartition(".")
     value = {"weight": 1, "bias": 0}.get(leaf)
@@ -225,7 +225,7 @@ def optimizer_of_cell(target: str, network: Any) -> tuple[BuiltForMindSpore, lis
         built.entries[parameter.name] = (_dtype(parameter), tuple(parameter.shape))
         if SETTING.fullmatch(parameter.name):
             values = parameter.asnumpy().copy()
-            built.values[parameter.name] = Weight(_dtype(parameter), values)
+            built.values[parameter.name] = StoredWeight(_dtype(parameter), values)
     groups = getattr(optimizer, "param_groups", None) or [_as_group(optimizer)]
     if type(optimizer) is optim.Adam and any(group["amsgrad"] for group in groups):
         raise CheckpointError(

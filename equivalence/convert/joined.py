@@ -9,17 +9,21 @@ from dataclasses import replace
 
 import numpy as np
 
-from equivalence.checkpoints.formats import Weight
+from equivalence.checkpoints.formats import StoredWeight
 from equivalence.errors import WeightError
 from equivalence.structure.rearranged import Rearrangement
 
 
-def to_candidate(group: Rearrangement, weights: Mapping[str, Weight]) -> dict[str, Weight]:
+def to_candidate(
+    group: Rearrangement, weights: Mapping[str, StoredWeight]
+) -> dict[str, StoredWeight]:
     """The candidate's weights of a group, made of the reference's. Both are by name."""
     return _rearrange(group.to_candidate, group.reference, weights)
 
 
-def to_reference(group: Rearrangement, weights: Mapping[str, Weight]) -> dict[str, Weight]:
+def to_reference(
+    group: Rearrangement, weights: Mapping[str, StoredWeight]
+) -> dict[str, StoredWeight]:
     """The reference's weights of a group, made of the candidate's. Both are by name."""
     return _rearrange(group.to_reference, group.candidate, weights)
 
@@ -27,8 +31,8 @@ def to_reference(group: Rearrangement, weights: Mapping[str, Weight]) -> dict[st
 def _rearrange(
     rearrange: Callable[[Mapping[str, np.ndarray]], dict[str, np.ndarray]],
     names: Mapping[str, tuple[int, ...]],
-    weights: Mapping[str, Weight],
-) -> dict[str, Weight]:
+    weights: Mapping[str, StoredWeight],
+) -> dict[str, StoredWeight]:
     """Raises WeightError where weights of several dtypes are to be joined."""
     dtypes = list(dict.fromkeys(weights[name].dtype for name in names))
     if len(dtypes) > 1:
@@ -37,7 +41,7 @@ def _rearrange(
             "them in one dtype"
         )
     arrays = rearrange({name: weights[name].values for name in names})
-    return {name: Weight(dtypes[0], values) for name, values in arrays.items()}
+    return {name: StoredWeight(dtypes[0], values) for name, values in arrays.items()}
 
 
 HWIO = {2: (1, 0), 3: (2, 1, 0), 4: (3, 2, 0, 1), 5: (4, 3, 0, 1, 2)}
@@ -45,7 +49,7 @@ HWIO = {2: (1, 0), 3: (2, 1, 0), 4: (3, 2, 0, 1), 5: (4, 3, 0, 1, 2)}
 
 
 def transpose_kernels(
-    weights: dict[str, Weight], kernels: Iterable[str], depthwise: set[str]
+    weights: dict[str, StoredWeight], kernels: Iterable[str], depthwise: set[str]
 ) -> None:
     """Transpose TensorFlow's kernels, in place.
 
@@ -67,7 +71,7 @@ def transpose_kernels(
         weights[name] = replace(weight, values=values.copy(order="C"))
 
 
-def add_height(weight: Weight) -> Weight:
+def add_height(weight: StoredWeight) -> StoredWeight:
     """A kernel over one dimension in MindSpore's shape: (O, I, W) -> (O, I, 1, W)."""
     if len(weight.shape) != 3:
         return weight
@@ -75,7 +79,7 @@ def add_height(weight: Weight) -> Weight:
     return replace(weight, values=weight.values.reshape(outputs, inputs, 1, width))
 
 
-def drop_height(weight: Weight) -> Weight:
+def drop_height(weight: StoredWeight) -> StoredWeight:
     """A kernel over one dimension in PyTorch's shape: (O, I, 1, W) -> (O, I, W)."""
     if len(weight.shape) != 4 or weight.shape[2] != 1:
         return weight

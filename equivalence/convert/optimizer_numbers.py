@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from equivalence.checkpoints.formats import TorchOptimizer, Weight
+from equivalence.checkpoints.formats import StoredWeight, TorchOptimizer
 from equivalence.convert.optimizer_state import (
     BUFFER,
     FIRST,
@@ -122,7 +122,7 @@ def _names(read: TorchOptimizer, parameters: Mapping[str, tuple[int, ...]]) -> d
     return ways[0]
 
 
-def _shape(entry: Mapping[str, Weight]) -> tuple[int, ...] | None:
+def _shape(entry: Mapping[str, StoredWeight]) -> tuple[int, ...] | None:
     """The shape of a parameter, as its state shows it; None where there is no state."""
     return next((values.shape for name, values in entry.items() if name != "step"), None)
 
@@ -201,7 +201,7 @@ def to_pytorch(
     for number, name in names.items():
         entry = {quantity: values[name] for quantity, values in moments.items() if name in values}
         if adaptive:
-            entry["step"] = Weight("float32", np.array(state.steps, np.float32))
+            entry["step"] = StoredWeight("float32", np.array(state.steps, np.float32))
         if entry and not fresh:
             optimizer.state[number] = entry
     return optimizer

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from equivalence.checkpoints.formats import Weight, numpy_dtype
+from equivalence.checkpoints.formats import StoredWeight, numpy_dtype
 from equivalence.errors import CheckpointError
 
 BUFFER, FIRST, SECOND, LARGEST = "momentum_buffer", "exp_avg", "exp_avg_sq", "max_exp_avg_sq"
@@ -85,7 +85,7 @@ class State:
     """
 
     parameters: set[str] = field(default_factory=set)
-    moments: dict[str, dict[str, Weight]] = field(default_factory=dict)
+    moments: dict[str, dict[str, StoredWeight]] = field(default_factory=dict)
     steps: int | None = None
     powers: tuple[float, ...] = ()
     settings: dict[str, set] = field(default_factory=dict)
@@ -126,7 +126,9 @@ def state_names(names: Mapping[str, Any]) -> set[str]:
     return names_of_state
 
 
-def from_mindspore(entries: Mapping[str, Weight], shapes: Mapping[str, tuple[int, ...]]) -> State:
+def from_mindspore(
+    entries: Mapping[str, StoredWeight], shapes: Mapping[str, tuple[int, ...]]
+) -> State:
     """The state in these entries of a MindSpore file, by MindSpore's names of the parameters.
 
     shapes: name -> shape of each weight in the file.
@@ -174,7 +176,7 @@ class BuiltForMindSpore:
     """
 
     entries: dict[str, tuple[str, tuple[int, ...]]] = field(default_factory=dict)
-    values: dict[str, Weight] = field(default_factory=dict)
+    values: dict[str, StoredWeight] = field(default_factory=dict)
     settings: dict[str, set] = field(default_factory=dict)
     betas: tuple[float, ...] = ()
     scheduled: bool = False
@@ -182,7 +184,7 @@ class BuiltForMindSpore:
 
 def to_mindspore(
     state: State, built: BuiltForMindSpore, partners: Mapping[str, str]
-) -> dict[str, tuple[str, Weight]]:
+) -> dict[str, tuple[str, StoredWeight]]:
     """Name -> (origin in words, values) of everything that `built` has in a file.
 
     partners: MindSpore's name -> PyTorch's name of each weight; `state` has PyTorch's.
@@ -190,7 +192,7 @@ def to_mindspore(
     Raises CheckpointError where the state does not fit.
     """
     demand_same(state.settings, built.settings)
-    entries: dict[str, tuple[str, Weight]] = {}
+    entries: dict[str, tuple[str, StoredWeight]] = {}
     used = set()
     for name, (dtype, shape) in built.entries.items():
         if name in built.values:
@@ -199,7 +201,10 @@ def to_mindspore(
             entries[name] = _steps(state, built, name, dtype, shape)
         elif name in POWERS:
             power = np.full(shape, built.betas[POWERS.index(name)] ** (state.steps or 0))
-            entries[name] = ("(beta to the number of steps)", Weight(dtype, power.astype(dtype)))
+            entries[name] = (
+                "(beta to the number of steps)",
+                StoredWeight(dtype, power.astype(dtype)),
+            )
         else:
             start, _, parameter = name.partition(".")
             quantity, parameter = HOLDS[start], partners[parameter]
@@ -208,7 +213,7 @@ def to_mindspore(
             used.add((source, parameter))
             if quantity == STARTED:
                 flags = np.full(shape, values is None, numpy_dtype(dtype))
-                entries[name] = ("(1 before the first step, then 0)", Weight(dtype, flags))
+                entries[name] = ("(1 before the first step, then 0)", StoredWeight(dtype, flags))
             elif values is not None:
                 if values.shape != shape:
                     raise CheckpointError(
@@ -216,7 +221,10 @@ def to_mindspore(
                     )
                 entries[name] = (f"{quantity} of {parameter}", values)
             else:
-                entries[name] = ("(none yet)", Weight(dtype, np.zeros(shape, numpy_dtype(dtype))))
+                entries[name] = (
+                    "(none yet)",
+                    StoredWeight(dtype, np.zeros(shape, numpy_dtype(dtype))),
+                )
     for quantity, parameters in state.moments.items():
         for parameter in parameters:
             if (quantity, parameter) not in used:
@@ -228,7 +236,7 @@ def to_mindspore(
 
 def _steps(
     state: State, built: BuiltForMindSpore, name: str, dtype: str, shape: tuple[int, ...]
-) -> tuple[str, Weight]:
+) -> tuple[str, StoredWeight]:
     """The count of steps and its origin; CheckpointError where a schedule needs a missing count."""
     if state.steps is None and built.scheduled:
         raise CheckpointError(
@@ -237,4 +245,4 @@ def _steps(
         )
     values = np.full(shape, state.steps or 0, numpy_dtype(dtype))
     origin = "(not counted by PyTorch's SGD)" if state.steps is None else f"({state.steps} steps)"
-    return origin, Weight(dtype, values)
+    return origin, StoredWeight(dtype, values)

@@ -7,7 +7,13 @@ from pathlib import Path
 
 from equivalence.checkpoints import shards
 from equivalence.checkpoints.files import FORMATS
-from equivalence.checkpoints.formats import MINDSPORE, PYTORCH, Checkpoint, TorchOptimizer, Weight
+from equivalence.checkpoints.formats import (
+    MINDSPORE,
+    PYTORCH,
+    Checkpoint,
+    StoredWeight,
+    TorchOptimizer,
+)
 from equivalence.checkpoints.torch_files import OPTIMIZER_KEYS
 from equivalence.convert import optimizer_state
 from equivalence.errors import CheckpointError
@@ -77,12 +83,12 @@ class Conversion:
     """
 
     rows: list[tuple[str, str]] = field(default_factory=list)
-    weights: dict[str, Weight] = field(default_factory=dict)
+    weights: dict[str, StoredWeight] = field(default_factory=dict)
     aliases: dict[str, str] = field(default_factory=dict)
     optimizer: TorchOptimizer | None = None
     notes: list[str] = field(default_factory=list)
 
-    def add(self, source: str, name: str, weight: Weight) -> None:
+    def add(self, source: str, name: str, weight: StoredWeight) -> None:
         """Write `weight` as `name`; CheckpointError if `name` already has other values."""
         if not self.weights.setdefault(name, weight).same(weight):
             other = next(row[0] for row in self.rows if row[1] == name)
@@ -98,7 +104,7 @@ class Conversion:
         for number, entry in optimizer.state.items():
             self.rows += [(f"state of {origin[number]}", f"{key} of {number}") for key in entry]
 
-    def _weight(self, name: str) -> Weight:
+    def _weight(self, name: str) -> StoredWeight:
         """The values that a row writes."""
         if name in self.weights:
             return self.weights[name]

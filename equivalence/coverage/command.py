@@ -8,7 +8,7 @@ from typing import Any
 from equivalence import torchvision_schemas
 from equivalence.coverage import usage
 from equivalence.coverage.known import GATE, counterparts, demand, gate, load
-from equivalence.coverage.text import Judged, data, hint, hints, page, table
+from equivalence.coverage.text import JudgedCall, data, hint, hints, page, table
 from equivalence.coverage.torch_names import computes_nothing
 from equivalence.coverage.verdict import Danger, Judge
 from equivalence.errors import CoverageError, EquivalenceError
@@ -56,7 +56,7 @@ def command(
     for call in used.calls:
         if not computes_nothing(call.api):
             verdict = judge.judge(call)
-            judged.append(Judged(call, verdict, hint(call, verdict, judge)))
+            judged.append(JudgedCall(call, verdict, hint(call, verdict, judge)))
     judged.sort(key=lambda each: each.verdict.danger)
     versions = known.figures["versions"]
     told = data(target, used, judged, versions)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from equivalence.coverage import defaults
-from equivalence.coverage.reader import INDEX, Call, Told
+from equivalence.coverage.reader import INDEX, CallSite, ToldArgument
 from equivalence.coverage.torch_names import TENSOR, is_class
 from equivalence.declare.operator import Counterpart, Example, Operator
 from equivalence.errors import SignatureError
@@ -28,7 +28,7 @@ SEVERAL = ("size", "dims", "shape", "repeats", "tensors")
 """Arguments that may be given one by one, as in `x.view(2, 3)`."""
 
 Bound = dict[Any, Any]
-"""Argument, or 0 for the tensor of an index -> its value, or a `Told`."""
+"""Argument, or 0 for the tensor of an index -> its value, or a `ToldArgument`."""
 
 
 @functools.cache
@@ -44,7 +44,7 @@ def signatures(api: str) -> tuple[Mapping[str, Any], ...]:
     return tuple(found)
 
 
-def bindings(call: Call) -> Iterator[tuple[Bound, Mapping[str, Any]]]:
+def bindings(call: CallSite) -> Iterator[tuple[Bound, Mapping[str, Any]]]:
     """(arguments by name, the signature), for each signature that fits a call."""
     given = call.given or {}
     if INDEX in given:
@@ -65,7 +65,7 @@ def bindings(call: Call) -> Iterator[tuple[Bound, Mapping[str, Any]]]:
 
 def shown(value: Any) -> str:
     """A value as code has it, `...` where it is known when it runs."""
-    if isinstance(value, Told):
+    if isinstance(value, ToldArgument):
         return "..."
     if isinstance(value, tuple):
         return f"({', '.join(map(shown, value))})"
@@ -85,11 +85,11 @@ def _several(signature: Mapping[str, Any], places: list, bound: Bound) -> int | 
     if more or count <= first + 1:
         return None
     # A tensor is none of several numbers: this signature is that of another call.
-    other = names[first] != "tensors" and places[first] is Told.TENSOR
+    other = names[first] != "tensors" and places[first] is ToldArgument.TENSOR
     return None if other else first
 
 
-def gathered(call: Call) -> int | None:
+def gathered(call: CallSite) -> int | None:
     """The position from which on the arguments of a call are one tuple; None: nowhere."""
     given = call.given or {}
     keywords = {key: value for key, value in given.items() if isinstance(key, str)}
@@ -125,7 +125,7 @@ def _of_numbers(signature: Mapping[str, Any], name: str) -> bool:
     return name in SEVERAL and signature[name] is defaults.REQUIRED
 
 
-class Compared:
+class ComparedArguments:
     """The examples of one operator, as far as they tell of arguments.
 
     operator: the operator.
@@ -151,7 +151,7 @@ class Compared:
         none = type(None)
         return frozenset(name for name in kinds if kinds[name] - {none} == {float})
 
-    def fitting(self, call: Call) -> list[Example]:
+    def fitting(self, call: CallSite) -> list[Example]:
         """The examples with arguments such as those of a call; empty: none are compared."""
         if call.given is None:
             return self.examples
@@ -165,20 +165,20 @@ class Compared:
             best = max(best, found if told else [], key=len)
         return best
 
-    def named(self, call: Call) -> dict[str, set[str]]:
+    def named(self, call: CallSite) -> dict[str, set[str]]:
         """The names that are compared for arguments that a call does not write out.
 
         Argument, such as `mode` -> the values that examples have; no other value is compared.
         """
         found: dict[str, set[str]] = {}
         for bound, _ in bindings(call):
-            for name in (name for name, value in bound.items() if value is Told.UNKNOWN):
+            for name in (name for name, value in bound.items() if value is ToldArgument.UNKNOWN):
                 drawn = (example.arguments.get(name) for example in self.examples)
                 if names := {each for each in drawn if isinstance(each, str)}:
                     found.setdefault(name, set()).update(names)
         return found
 
-    def strange(self, call: Call) -> list[str]:
+    def strange(self, call: CallSite) -> list[str]:
         """The arguments of a call that no example has, spelled."""
         if INDEX in (call.given or {}):
             return ["such an index"]
@@ -198,14 +198,16 @@ class Compared:
                 least = odd
         return least or []
 
-    def _inputs(self, call: Call, example: Example, signature: Mapping[str, Any]) -> list[str]:
+    def _inputs(self, call: CallSite, example: Example, signature: Mapping[str, Any]) -> list[str]:
         """The names of the arguments that the inputs of an example are."""
         if is_class(call.api):
             return []
         count = 1 if self.operator.packed else len(example.inputs)
         return [name for name in signature if name != self.among][:count]
 
-    def _all_inputs(self, call: Call, example: Example, bound: Bound, inputs: list[str]) -> bool:
+    def _all_inputs(
+        self, call: CallSite, example: Example, bound: Bound, inputs: list[str]
+    ) -> bool:
         """Whether a call gives all that an example has: torch.where(condition) has two less."""
         if is_class(call.api) or self.operator.packed:
             return True
@@ -213,7 +215,7 @@ class Compared:
 
     def _fits(
         self,
-        call: Call,
+        call: CallSite,
         example: Example,
         bound: Bound,
         signature: Mapping[str, Any],
@@ -226,12 +228,12 @@ class Compared:
                 continue
             if name in example.arguments:
                 # A tensor is another overload: x.to(other) is not x.to(dtype).
-                if value is Told.TENSOR:
+                if value is ToldArgument.TENSOR:
                     return False
                 if not _number(value) and not fits(value, example.arguments[name]):
                     return False
             elif name in inputs:
-                if not isinstance(value, Told | list | tuple):
+                if not isinstance(value, ToldArgument | list | tuple):
                     return False
             elif not _default(value, signature.get(name, ...)):
                 return False
@@ -264,7 +266,7 @@ def _index(example: Example) -> tuple[str, ...]:
 
 def fits(value: Any, drawn: Any) -> bool:
     """Whether a value is such as one that is drawn: for numbers, one of the same kind."""
-    if isinstance(value, Told):
+    if isinstance(value, ToldArgument):
         return True
     if isinstance(value, list | tuple):
         if isinstance(drawn, list | tuple):
@@ -287,7 +289,7 @@ def fits(value: Any, drawn: Any) -> bool:
 def _number(value: Any) -> bool:
     """Whether a value is a number, or several."""
     if isinstance(value, list | tuple):
-        told = [each for each in value if not isinstance(each, Told)]
+        told = [each for each in value if not isinstance(each, ToldArgument)]
         return bool(told) and all(map(_number, told))
     return isinstance(value, int | float) and not isinstance(value, bool)
 
@@ -302,7 +304,7 @@ def _default(value: Any, default: Any) -> bool:
     """Whether a value is the default of an argument."""
     if isinstance(value, list):
         value = tuple(value)
-    return not isinstance(value, Told) and (
+    return not isinstance(value, ToldArgument) and (
         _same(value, default) or (_number(value) and _number(default) and value == default)
     )
 

@@ -10,7 +10,7 @@ from equivalence.coverage.torch_names import ROOTS, look_up
 from equivalence.errors import CoverageError
 
 
-class File:
+class ParsedFile:
     """A Python file, parsed.
 
     path: where it is. tree: its syntax tree.
@@ -103,16 +103,16 @@ class Project:
     """The files that were parsed, by path, and the names in them."""
 
     def __init__(self) -> None:
-        self._files: dict[Path, File] = {}
+        self._files: dict[Path, ParsedFile] = {}
 
-    def file(self, path: Path) -> File:
+    def file(self, path: Path) -> ParsedFile:
         """The file of a path; parsed once."""
         key = path.resolve()
         if key not in self._files:
-            self._files[key] = File(path)
+            self._files[key] = ParsedFile(path)
         return self._files[key]
 
-    def find(self, file: File, dotted: str, seen: frozenset = frozenset()) -> tuple | None:
+    def find(self, file: ParsedFile, dotted: str, seen: frozenset = frozenset()) -> tuple | None:
         """(file, name) that defines a dotted name; the name is "" for a module. None: not here.
 
         dotted: as the file calls it; ":name" is one of its own.

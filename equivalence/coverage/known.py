@@ -27,7 +27,7 @@ SHARED = ("torch", "torch.nn", "torch.nn.functional", "torch.special", "torch.Te
 
 
 @dataclass(frozen=True)
-class Layer:
+class VerifiedAPI:
     """An API of torch that twins verify: layers with weights, optimisers, schedules, transforms.
 
     torch: the API; several entries may have the same one.
@@ -40,7 +40,7 @@ class Layer:
     verified: tuple[str, ...]
 
 
-class Declarations:
+class DeclaredAPIs:
     """All declarations, by the APIs of torch that they verify.
 
     operators: the operators.
@@ -56,7 +56,7 @@ class Declarations:
     def __init__(
         self,
         operators: Iterable[Operator],
-        layers: Iterable[Layer],
+        layers: Iterable[VerifiedAPI],
         aliases: Mapping[str, str],
         declared: Mapping[str, Any],
         figures: Mapping[str, Any],
@@ -73,7 +73,7 @@ class Declarations:
             self.by_torch.setdefault(operator.torch, []).append(operator)
             if operator.torch.rpartition(".")[0] in SHARED:
                 self.by_word.setdefault(_word(operator.torch), []).append(operator)
-        self._layers: dict[str, list[Layer]] = {}
+        self._layers: dict[str, list[VerifiedAPI]] = {}
         for layer in layers:
             self._layers.setdefault(layer.torch, []).append(layer)
         self.references = {layer.torch: layer for layer in _references(declared)}
@@ -93,7 +93,7 @@ class Declarations:
         named = self.by_torch.get(api) or self.by_torch.get(self.aliases.get(api, ""))
         return named or (self.by_word.get(_word(api), []) if owner in SHARED else [])
 
-    def layers(self, api: str) -> list[Layer]:
+    def layers(self, api: str) -> list[VerifiedAPI]:
         """The layers, optimisers, transforms and other APIs of this name that twins verify."""
         if api in self._layers or self.operators(api):
             return self._layers.get(api, [])
@@ -120,7 +120,7 @@ def changes_its_tensor(api: str) -> bool:
     return owner in SHARED and (augmented or (name.endswith("_") and name[0] != "_"))
 
 
-def load() -> Declarations:
+def load() -> DeclaredAPIs:
     """The declarations of `tests.twins`, with the accepted errors.
 
     Raises CoverageError where they lie neither in a clone nor in the wheel.
@@ -134,7 +134,7 @@ def load() -> Declarations:
     of_ascend = _declarations("operators.only_ascend").COUNTERPARTS.values()
     alone = table.functions() | {each.api for each in of_ascend}
     named = (operators, apis.LAYERS, apis.ALIASES, apis.declared())
-    return Declarations(*named, figures, found, alone, table.SHOW_TOO)
+    return DeclaredAPIs(*named, figures, found, alone, table.SHOW_TOO)
 
 
 def demand(what: str, module: str) -> None:
@@ -170,7 +170,7 @@ def gate(device: str) -> Iterator[str]:
     return importlib.import_module(GATE).cases(device)
 
 
-def _references(declared: Mapping[str, Any]) -> Iterator[Layer]:
+def _references(declared: Mapping[str, Any]) -> Iterator[VerifiedAPI]:
     """Layers from the twins whose reference is an API itself."""
     for name, declaration in declared.items():
         reference = getattr(declaration, "reference", "")
@@ -181,7 +181,7 @@ def _references(declared: Mapping[str, Any]) -> Iterator[Layer]:
                 if declaration.candidate.startswith("mindspore.")
                 else declaration.candidate
             )
-            yield Layer(reference.replace(":", "."), Counterpart(api), (name,))
+            yield VerifiedAPI(reference.replace(":", "."), Counterpart(api), (name,))
 
 
 def _word(api: str) -> str:

@@ -45,7 +45,7 @@ INDEX = "[]"
 """What is given in brackets; torch.gather has an argument called index."""
 
 
-class Told(Enum):
+class ToldArgument(Enum):
     """What a line tells of an argument that it does not write out."""
 
     TENSOR = "a tensor"
@@ -53,12 +53,12 @@ class Told(Enum):
 
 
 @dataclass(frozen=True)
-class Call:
+class CallSite:
     """One call, or one mention of a function that something else calls.
 
     api: PyTorch's name of it; an operator such as `+` has that of its function.
     place: "net.py:12", or the name of a submodule.
-    given: position or name of an argument -> its value, or a `Told`; None: a mention.
+    given: position or name of an argument -> its value, or a `ToldArgument`; None: a mention.
     text: the code, on one line.
     sure: whether it is a tensor that it is called on, or may be something else.
     node: the code, for a hint; None for a built module.
@@ -89,7 +89,7 @@ class Call:
         words = [
             each if isinstance(key, int) else f"{key}={each}"
             for key, value in self.given.items()
-            for each in ["..." if isinstance(value, Told) else repr(value)]
+            for each in ["..." if isinstance(value, ToldArgument) else repr(value)]
         ]
         return f"{self.api}({', '.join(words)})"
 
@@ -101,23 +101,23 @@ def arguments(
     given: dict[int | str, Any] = {}
     for number, each in enumerate(node.args, first):
         if isinstance(each, ast.Starred):
-            given["*"] = Told.UNKNOWN
+            given["*"] = ToldArgument.UNKNOWN
             break
         given[number] = value(each)
     for keyword in node.keywords:
-        given[keyword.arg or "**"] = value(keyword.value) if keyword.arg else Told.UNKNOWN
+        given[keyword.arg or "**"] = value(keyword.value) if keyword.arg else ToldArgument.UNKNOWN
     return given
 
 
 def literal(node: ast.expr) -> Any:
-    """The value of a literal; `Told.UNKNOWN` for any other expression."""
+    """The value of a literal; `ToldArgument.UNKNOWN` for any other expression."""
     try:
         return ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, MemoryError):
-        return Told.UNKNOWN
+        return ToldArgument.UNKNOWN
 
 
-class Reader(ast.NodeVisitor):
+class CallReader(ast.NodeVisitor):
     """Hands the calls in nodes to `found`, and other names that are imported to `other`.
 
     scope: the names.
@@ -131,7 +131,7 @@ class Reader(ast.NodeVisitor):
         self,
         scope: Scope,
         place: Callable[[int], str],
-        found: Callable[[Call], None],
+        found: Callable[[CallSite], None],
         other: Callable[[str], None],
     ):
         self.scope, self.place, self.found, self.other = scope, place, found, other
@@ -165,15 +165,15 @@ class Reader(ast.NodeVisitor):
     def _add(self, api: str, node: Any, given: Mapping[Any, Any] | None, sure: bool = True) -> None:
         line: Any = node.func.end_lineno if isinstance(node, ast.Call) else node.lineno
         text = " ".join(ast.unparse(node).split())
-        self.found(Call(public(api), self.place(line), given, text, sure, node))
+        self.found(CallSite(public(api), self.place(line), given, text, sure, node))
 
     def _value(self, node: ast.expr) -> Any:
-        if (value := literal(node)) is not Told.UNKNOWN:
+        if (value := literal(node)) is not ToldArgument.UNKNOWN:
             return value
         if (name := self.scope.dotted(node) or "").startswith("torch.") and not is_class(name):
             return name
         kind = self.scope.kind(node)
-        return Told.TENSOR if kind in (Kind.TENSOR, Kind.TENSORS) else Told.UNKNOWN
+        return ToldArgument.TENSOR if kind in (Kind.TENSOR, Kind.TENSORS) else ToldArgument.UNKNOWN
 
     # Calls.
 
@@ -198,7 +198,7 @@ class Reader(ast.NodeVisitor):
         self._mention(
             self.scope.dotted(function) or "",
             function,
-            {**given, "*": Told.UNKNOWN, "**": Told.UNKNOWN},
+            {**given, "*": ToldArgument.UNKNOWN, "**": ToldArgument.UNKNOWN},
         )
         self.read(*rest, *(each.value for each in node.keywords))
 
@@ -208,7 +208,7 @@ class Reader(ast.NodeVisitor):
         if isinstance(receiver, ast.Name) and receiver.id in ("self", "cls"):
             return
         kind, scope = self.scope.kind(receiver), self.scope
-        given = {0: Told.TENSOR, **arguments(node, self._value, 1)}
+        given = {0: ToldArgument.TENSOR, **arguments(node, self._value, 1)}
         if method.attr in scope.alone and kind is not Kind.MODULE:
             self._add(f"{TENSOR}.{method.attr}", node, given)
         elif method.attr in scope.shared and kind in PERHAPS:
@@ -222,7 +222,7 @@ class Reader(ast.NodeVisitor):
         kind = self.scope.kind(node)
         if kind in PERHAPS or isinstance(node.op, ast.MatMult):
             left, right = self._value(node.left), self._value(node.right)
-            if not isinstance(left, Told) and type(node.op) in COMMUTATIVE:
+            if not isinstance(left, ToldArgument) and type(node.op) in COMMUTATIVE:
                 left, right = right, left
             given = {0: left, 1: right}
             sure = kind is Kind.TENSOR or isinstance(node.op, ast.MatMult)
@@ -232,7 +232,7 @@ class Reader(ast.NodeVisitor):
     def visit_UnaryOp(self, node: ast.UnaryOp) -> None:
         kind = self.scope.kind(node)
         if type(node.op) in UNARY and kind in PERHAPS:
-            given = {0: Told.TENSOR}
+            given = {0: ToldArgument.TENSOR}
             self._add(f"torch.{UNARY[type(node.op)]}", node, given, kind is Kind.TENSOR)
         self.generic_visit(node)
 
@@ -265,7 +265,7 @@ class Reader(ast.NodeVisitor):
             parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
             if index == "places" and any(isinstance(p, ast.Slice) and p.step for p in parts):
                 index = "steps"
-            given = {0: Told.TENSOR, INDEX: index}
+            given = {0: ToldArgument.TENSOR, INDEX: index}
             self._add(f"{TENSOR}.{name}", node, given, kind is Kind.TENSOR)
 
     def _of_places(self, index: ast.expr, rest: bool) -> bool:
@@ -275,7 +275,7 @@ class Reader(ast.NodeVisitor):
         if isinstance(index, ast.Slice):
             return True
         value = literal(index)
-        if value is not Told.UNKNOWN:
+        if value is not ToldArgument.UNKNOWN:
             return value is None or isinstance(value, int) or (rest and value is ...)
         return self.scope.kind(index) is Kind.NUMBERS and not isinstance(index, ast.List)
 
@@ -319,10 +319,10 @@ class Reader(ast.NodeVisitor):
             name = f"{TENSOR}.__{AUGMENTED[type(node.op)]}__"
         # A number to which a tensor is added becomes one; what nobody knows may be one.
         if kind is Kind.TENSOR or (kind is Kind.UNKNOWN and of is Kind.TENSOR):
-            given = {0: Told.TENSOR, 1: self._value(node.value)}
+            given = {0: ToldArgument.TENSOR, 1: self._value(node.value)}
             self._add(name, node, given)
         elif kind is Kind.UNKNOWN and of is not Kind.OTHER:
-            self._add(name, node, {0: Told.TENSOR, 1: self._value(node.value)}, False)
+            self._add(name, node, {0: ToldArgument.TENSOR, 1: self._value(node.value)}, False)
         self.visit(node.value)
         if kind in (Kind.OTHER, Kind.NUMBERS) and of is Kind.TENSOR:
             self.scope.set(node.target, Kind.TENSOR)

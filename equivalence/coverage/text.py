@@ -11,10 +11,10 @@ import jinja2
 
 from equivalence.coverage.compared import PLACES, bindings, gathered, signatures
 from equivalence.coverage.defaults import REQUIRED
-from equivalence.coverage.reader import INDEX, Call, Told, literal
+from equivalence.coverage.reader import INDEX, CallSite, ToldArgument, literal
 from equivalence.coverage.torch_names import TENSOR, is_class, look_up
 from equivalence.coverage.usage import Usage, list_uses, natural_key
-from equivalence.coverage.verdict import STOOD_IN, TITLES, Danger, Judge, Verdict
+from equivalence.coverage.verdict import STOOD_IN, TITLES, CallVerdict, Danger, Judge
 from equivalence.judge.precision import BUDGET
 from equivalence.targets import resolve
 
@@ -48,16 +48,16 @@ FILLED = {"zero_": "ms.ops.zeros_like({0})", "fill_": "ms.ops.full_like({0}, {1}
 """In-place methods that no function is named after -> what makes the new tensor."""
 
 
-class Judged(NamedTuple):
+class JudgedCall(NamedTuple):
     """A call, what is known of it, and what to write instead."""
 
-    call: Call
-    verdict: Verdict
+    call: CallSite
+    verdict: CallVerdict
     hint: str
 
 
 def table(
-    target: str, used: Usage, judged: Sequence[Judged], versions: Mapping[str, str]
+    target: str, used: Usage, judged: Sequence[JudgedCall], versions: Mapping[str, str]
 ) -> list[str]:
     """The lines of the table.
 
@@ -75,21 +75,21 @@ def table(
     return [*lines, "", *_notes(used, counts, versions)]
 
 
-def _rows(judged: Sequence[Judged]) -> list[str]:
+def _rows(judged: Sequence[JudgedCall]) -> list[str]:
     """The lines of the calls of one danger; calls with the same arguments are one row."""
-    groups: dict[str, list[Judged]] = {}
+    groups: dict[str, list[JudgedCall]] = {}
     for each in judged:
         groups.setdefault(_spelled(each.call), []).append(each)
     return [line for spelled, group in groups.items() for line in _row(spelled, group)]
 
 
-def _spelled(call: Call) -> str:
+def _spelled(call: CallSite) -> str:
     if call.given and INDEX in call.given:
         return INDEXED[call.api.rpartition(".")[2], call.given[INDEX]]
     return call.spelled()
 
 
-def _row(spelled: str, group: list[Judged]) -> Iterator[str]:
+def _row(spelled: str, group: list[JudgedCall]) -> Iterator[str]:
     verdict = group[0].verdict
     places = [each.call.place for each in group]
     word = "line " if len(set(places)) == 1 else "lines "
@@ -120,7 +120,7 @@ def _wrapped(head: str, words: str) -> Iterator[str]:
     ) or [head]
 
 
-def hints(judged: Sequence[Judged]) -> list[str]:
+def hints(judged: Sequence[JudgedCall]) -> list[str]:
     """A line for each place: the code, and what to write."""
     lines = []
     for each in sorted(judged, key=lambda each: natural_key(each.call.place)):
@@ -136,7 +136,7 @@ def hints(judged: Sequence[Judged]) -> list[str]:
 
 
 def data(
-    target: str, used: Usage, judged: Sequence[Judged], versions: Mapping[str, str]
+    target: str, used: Usage, judged: Sequence[JudgedCall], versions: Mapping[str, str]
 ) -> dict[str, Any]:
     """The table as JSON has it."""
     return {
@@ -193,7 +193,7 @@ def _notes(used: Usage, counts: Mapping[Danger, int], versions: Mapping[str, str
         yield from textwrap.wrap(words, WIDTH, subsequent_indent="  ")
 
 
-def hint(call: Call, verdict: Verdict, judge: Judge) -> str:
+def hint(call: CallSite, verdict: CallVerdict, judge: Judge) -> str:
     """What to write instead of a call; empty where nothing is known that is right."""
     node = call.node
     if call.api == f"{TENSOR}.__setitem__":
@@ -222,7 +222,7 @@ def _loaded(target: ast.expr) -> ast.expr:
     return ast.parse(ast.unparse(target), mode="eval").body
 
 
-def _new_tensor(call: Call, node: ast.Call, receiver: ast.expr, judge: Judge) -> str:
+def _new_tensor(call: CallSite, node: ast.Call, receiver: ast.expr, judge: Judge) -> str:
     """An assignment of the new tensor in place of a method that changes the old one."""
     name, text = call.api.rpartition(".")[2], ast.unparse(receiver)
     arguments = [ast.unparse(each) for each in node.args]
@@ -230,7 +230,7 @@ def _new_tensor(call: Call, node: ast.Call, receiver: ast.expr, judge: Judge) ->
         made = FILLED[name].format(text, *arguments)
     else:
         given = dict(call.given or {})
-        twin = Call(f"{TENSOR}.{name[:-1]}", call.place, given, node=node)
+        twin = CallSite(f"{TENSOR}.{name[:-1]}", call.place, given, node=node)
         verdict = judge.judge(twin)
         if verdict.counterpart is None:
             return ""
@@ -239,7 +239,7 @@ def _new_tensor(call: Call, node: ast.Call, receiver: ast.expr, judge: Judge) ->
     return f"{text} = {made}" if kept else made
 
 
-def _renamed(call: Call, node: ast.Call, verdict: Verdict) -> str:
+def _renamed(call: CallSite, node: ast.Call, verdict: CallVerdict) -> str:
     """A call under MindSpore's names, with its arguments as they are compared: by name."""
     counterpart = verdict.counterpart
     if counterpart is None:
@@ -269,7 +269,7 @@ def _renamed(call: Call, node: ast.Call, verdict: Verdict) -> str:
         (list(signature)[: len(arguments)] for signature in signatures(call.api)),
         # What is compared by name is no tensor: one overload of repeat_interleave begins with it.
         key=lambda names: sum(
-            -1 if given.get(number) is Told.TENSOR else 1
+            -1 if given.get(number) is ToldArgument.TENSOR else 1
             for number, name in enumerate(names)
             if name in verdict.named
         ),
@@ -309,7 +309,7 @@ def _renamed(call: Call, node: ast.Call, verdict: Verdict) -> str:
     return f"{made}, a layer" if layer else made
 
 
-def left(call: Call, verdict: Verdict) -> dict[str, Any]:
+def left(call: CallSite, verdict: CallVerdict) -> dict[str, Any]:
     """PyTorch's defaults of what a call does not tell, and the comparison does."""
     for bound, signature in bindings(call) if call.given is not None else ():
         names = [name for name in signature if name in verdict.named and name not in bound]
@@ -319,7 +319,7 @@ def left(call: Call, verdict: Verdict) -> dict[str, Any]:
     return {}
 
 
-def _inputs_by_name(call: Call, node: ast.Call, verdict: Verdict) -> dict[str, str]:
+def _inputs_by_name(call: CallSite, node: ast.Call, verdict: CallVerdict) -> dict[str, str]:
     """The code of the inputs that are given by name, in order: MindSpore names them otherwise."""
     given = {each.arg: ast.unparse(each.value) for each in node.keywords}
     for signature in signatures(call.api):
@@ -334,7 +334,7 @@ def _tuple(items: list[str]) -> str:
     return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
 
 
-def _as_compared(name: str, text: str, verdict: Verdict) -> str:
+def _as_compared(name: str, text: str, verdict: CallVerdict) -> str:
     """The code of an argument; whole numbers as floats where floats alone are compared."""
     if name not in verdict.floats:
         return text

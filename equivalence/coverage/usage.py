@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from equivalence.coverage.files import File, Project, below
-from equivalence.coverage.reader import Call, Reader
+from equivalence.coverage.files import ParsedFile, Project, below
+from equivalence.coverage.reader import CallReader, CallSite
 from equivalence.coverage.torch_names import ROOTS, public_class
 from equivalence.coverage.values import Kind, Scope
 from equivalence.errors import CoverageError
@@ -28,7 +28,7 @@ class Usage:
     files: the files that were read.
     """
 
-    calls: list[Call] = field(default_factory=list)
+    calls: list[CallSite] = field(default_factory=list)
     others: set[str] = field(default_factory=set)
     files: set[Path] = field(default_factory=set)
 
@@ -44,7 +44,7 @@ class Follower:
         self.known, self.near = known, near
         self.usage, self.project = Usage(), Project()
         self._read: set[tuple[Path, str]] = set()
-        self._waiting: list[tuple[File, str]] = []
+        self._waiting: list[tuple[ParsedFile, str]] = []
 
     def read_files(self, *paths: Path) -> None:
         """Read all of some files."""
@@ -53,7 +53,7 @@ class Follower:
         for file in files:
             self.read(file, Scope.of(file.tree, file.names), file.tree)
 
-    def read(self, file: File, scope: Scope, *nodes: ast.AST) -> None:
+    def read(self, file: ParsedFile, scope: Scope, *nodes: ast.AST) -> None:
         """Read nodes of a file, and all that they lead to."""
         self.usage.files.add(file.path)
         near = self.near is not None and file.path == self.near.resolve()
@@ -61,7 +61,7 @@ class Follower:
         def place(line: int) -> str:
             return str(line) if near else f"{file.path.name}:{line}"
 
-        def found(call: Call) -> None:
+        def found(call: CallSite) -> None:
             # A file of torchvision may name its own package in full.
             of_its_own = call.api.startswith("torchvision.") and file.near("torchvision")
             if of_its_own and not self.known(call.api) and self._follow(file, call.api):
@@ -72,17 +72,17 @@ class Follower:
             if not self._follow(file, dotted) and not dotted.startswith(":"):
                 self.usage.others.add(dotted if dotted[0] == "." else dotted.split(".")[0])
 
-        Reader(scope, place, found, other).read(*nodes)
+        CallReader(scope, place, found, other).read(*nodes)
         while self._waiting:
             next_file, name = self._waiting.pop()
             inner = Scope.of(next_file.tree, next_file.names)
             self.read(next_file, inner, next_file.definitions[name])
 
-    def _follow(self, file: File, dotted: str) -> bool:
+    def _follow(self, file: ParsedFile, dotted: str) -> bool:
         """Have what defines a name read, too; False where that is not at hand."""
         full = file.absolute(dotted)
         if dotted.startswith(".") and full.split(".")[0] in ROOTS and self.known(full):
-            self.usage.calls.append(Call(full, file.path.name))
+            self.usage.calls.append(CallSite(full, file.path.name))
             return True
         try:
             found = self.project.find(file, dotted)
@@ -136,7 +136,7 @@ def of_module(module: Any, known: Callable[[str], bool] = lambda _: False) -> Us
         public = public_class(base)
         if base is kind or public != "torch.nn.Module":
             given = _settings(base, submodule)
-            follower.usage.calls.append(Call(public, name or "itself", given))
+            follower.usage.calls.append(CallSite(public, name or "itself", given))
         if base is not kind and kind not in classes_read:
             classes_read.add(kind)
             _read_forward(follower, submodule)
@@ -190,7 +190,7 @@ def _package(owned: Any) -> str:
     return (getattr(owned, "__module__", None) or "").partition(".")[0]
 
 
-def _source(project: Project, function: Callable, kind: type) -> tuple[File, ast.AST]:
+def _source(project: Project, function: Callable, kind: type) -> tuple[ParsedFile, ast.AST]:
     """(file of a function, the function in it); CoverageError where there is none."""
     code = getattr(function, "__code__", None)
     path = Path(code.co_filename if code else "")

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
 
-from equivalence.coverage.compared import Compared, beyond, bindings, by_inputs, signatures
+from equivalence.coverage.compared import ComparedArguments, beyond, bindings, by_inputs, signatures
 from equivalence.coverage.defaults import REQUIRED
-from equivalence.coverage.known import Declarations, Layer
-from equivalence.coverage.reader import Call, Told, literal
+from equivalence.coverage.known import DeclaredAPIs, VerifiedAPI
+from equivalence.coverage.reader import CallSite, ToldArgument, literal
 from equivalence.coverage.torch_names import is_class
 from equivalence.declare.difference import Raised
 from equivalence.declare.operator import LIMITS, Counterpart, Operator
@@ -61,7 +61,7 @@ REFUSALS = ("refused", "crash", "kernel", "has no default", "takes one", "wants"
 
 
 @dataclass
-class Verdict:
+class CallVerdict:
     """What is known of a call.
 
     danger: what it does.
@@ -110,25 +110,25 @@ class Judge:
     compared: an operator -> what is compared of it.
     """
 
-    def __init__(self, known: Declarations):
+    def __init__(self, known: DeclaredAPIs):
         self.known = known
-        self.compared = functools.cache(Compared)
-        self._verdicts: dict[tuple, Verdict] = {}
+        self.compared = functools.cache(ComparedArguments)
+        self._verdicts: dict[tuple, CallVerdict] = {}
 
-    def judge(self, call: Call) -> Verdict:
+    def judge(self, call: CallSite) -> CallVerdict:
         """The verdict of a call."""
         key = (call.api, repr(call.given))
         if key not in self._verdicts:
             self._verdicts[key] = self._judge(call)
         return self._verdicts[key]
 
-    def _judge(self, call: Call) -> Verdict:
+    def _judge(self, call: CallSite) -> CallVerdict:
         found = [
             (each, certain) for each in self.known.findings for certain in self._about(each, call)
         ]
         operators = self.known.operators(call.api)
         strange: list[str] = []
-        options: dict[str, Verdict] = {}
+        options: dict[str, CallVerdict] = {}
         fitting = [each for each in operators if self._of_operator(call, each, options, strange)]
         for api, option in options.items():
             _demand_all(option, api, fitting)
@@ -166,10 +166,10 @@ class Judge:
         return self._without(call, found, operators, strange)
 
     def _without(
-        self, call: Call, found: list[tuple[Finding, bool]], operators: list, strange: list[str]
-    ) -> Verdict:
+        self, call: CallSite, found: list[tuple[Finding, bool]], operators: list, strange: list[str]
+    ) -> CallVerdict:
         """The verdict where nothing that is compared is such a call."""
-        verdict = Verdict(Danger.PRIVATE if call.private else Danger.UNKNOWN)
+        verdict = CallVerdict(Danger.PRIVATE if call.private else Danger.UNKNOWN)
         why = "nothing that is compared is such a call"
         if operators or self.known.layers(call.api):
             why = ", ".join(dict.fromkeys(strange)) or "these arguments together"
@@ -196,7 +196,7 @@ class Judge:
             verdict.findings = [each.name for _, each in dangers]
         return verdict
 
-    def _about(self, finding: Finding, call: Call) -> Iterable[bool]:
+    def _about(self, finding: Finding, call: CallSite) -> Iterable[bool]:
         """Whether a finding is about a call: nothing, or one bool: its arguments tell so."""
         for text in finding.torch:
             api, conditions = _pattern(text)
@@ -214,7 +214,11 @@ class Judge:
                 return
 
     def _of_operator(
-        self, call: Call, operator: Operator, options: dict[str, Verdict], strange: list[str]
+        self,
+        call: CallSite,
+        operator: Operator,
+        options: dict[str, CallVerdict],
+        strange: list[str],
     ) -> bool:
         """Add what an operator says of a call; False where it has no example of its arguments."""
         compared = self.compared(operator)
@@ -243,7 +247,11 @@ class Judge:
         return True
 
     def _of_layer(
-        self, call: Call, layer: Layer, options: dict[str, Verdict], strange: list[str]
+        self,
+        call: CallSite,
+        layer: VerifiedAPI,
+        options: dict[str, CallVerdict],
+        strange: list[str],
     ) -> None:
         odd = self._not_configured(call, layer)
         if odd:
@@ -265,7 +273,7 @@ class Judge:
             else:
                 _note(option.remarks, words)
 
-    def _not_configured(self, call: Call, layer: Layer) -> list[str]:
+    def _not_configured(self, call: CallSite, layer: VerifiedAPI) -> list[str]:
         """The arguments of a call that no twin of a layer is built with, spelled."""
         if call.given is None:
             return []
@@ -279,7 +287,7 @@ class Judge:
         for bound, signature in bindings(call):
             odd = []
             for name, value in bound.items():
-                told = isinstance(value, Told) or (
+                told = isinstance(value, ToldArgument) or (
                     isinstance(value, int | float | tuple | list) and not isinstance(value, bool)
                 )
                 had = any(name in each and each[name] == value for each in configs)
@@ -290,7 +298,7 @@ class Judge:
         return least or []
 
 
-def _left(call: Call, configs: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+def _left(call: CallSite, configs: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """PyTorch's defaults of the settings of a twin that a call does not tell."""
     told = {name for config in configs for name in config}
     for bound, signature in bindings(call) if call.given is not None else ():
@@ -301,14 +309,14 @@ def _left(call: Call, configs: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     return {}
 
 
-def _demand_all(option: Verdict, api: str, fitting: list[Operator]) -> None:
+def _demand_all(option: CallVerdict, api: str, fitting: list[Operator]) -> None:
     """A MindSpore call must be compared in all the ways that a call may be meant."""
     compared = [each.name for each in fitting if api in [c.api for c in each.counterparts]]
     if compared and len(compared) < len(fitting):
         _worsen(option, Danger.UNKNOWN, f"{api} is compared as {', '.join(compared)} alone")
 
 
-def _changes_its_input(call: Call) -> bool:
+def _changes_its_input(call: CallSite) -> bool:
     """Whether a call is told to write its result where its input was."""
     given = call.given or {}
     places = [list(each).index("inplace") for each in signatures(call.api) if "inplace" in each]
@@ -316,12 +324,12 @@ def _changes_its_input(call: Call) -> bool:
     return any(given.get(key, False) is not False for key in keys)
 
 
-def _fresh(counterpart: Counterpart) -> Verdict:
-    return Verdict(Danger.VERIFIED, apis=[counterpart.api], counterpart=counterpart)
+def _fresh(counterpart: Counterpart) -> CallVerdict:
+    return CallVerdict(Danger.VERIFIED, apis=[counterpart.api], counterpart=counterpart)
 
 
 def _add_limits(
-    option: Verdict, counterpart: Counterpart, compared: Compared, fitting: list
+    option: CallVerdict, counterpart: Counterpart, compared: ComparedArguments, fitting: list
 ) -> None:
     """What the limits of a counterpart say of a call with such examples."""
     beyond_fitting = [beyond(each, counterpart, LIMITS) for each in fitting]
@@ -343,7 +351,7 @@ def _add_limits(
         _worsen(option, Danger.UNKNOWN, "no example lies within all limits")
 
 
-def _add_finding(option: Verdict, finding: Finding, certain: bool) -> None:
+def _add_finding(option: CallVerdict, finding: Finding, certain: bool) -> None:
     """What a finding says of a MindSpore call that was compared."""
     danger = OF_SEVERITY[finding.severity]
     _note(option.findings, finding.name)
@@ -354,7 +362,7 @@ def _add_finding(option: Verdict, finding: Finding, certain: bool) -> None:
         _worsen(option, Danger.SOMETIMES if finding.when else danger, _told(finding))
 
 
-def _worsen(option: Verdict, danger: Danger, words: str) -> None:
+def _worsen(option: CallVerdict, danger: Danger, words: str) -> None:
     option.danger = min(option.danger, danger)
     _note(option.reasons, words)
 
@@ -387,8 +395,8 @@ def _meets(
     for name, meant in conditions.items():
         default = signature.get(name, inspect.Parameter.empty)
         value = bound.get(name, default)
-        if isinstance(value, Told) or (name not in bound and {"*", "**"} & set(bound)):
-            unclear = unclear or not (meant is ... and isinstance(value, Told))
+        if isinstance(value, ToldArgument) or (name not in bound and {"*", "**"} & set(bound)):
+            unclear = unclear or not (meant is ... and isinstance(value, ToldArgument))
         elif meant is ...:
             if value == default:
                 return False

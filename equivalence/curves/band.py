@@ -187,7 +187,7 @@ JUMP = 30.0
 
 
 @dataclass(frozen=True)
-class Departure:
+class CurveDeparture:
     """Where the logs of two curves differ first.
 
     step: the first step whose digits differ. relative: the difference there, relative to the value.
@@ -217,7 +217,7 @@ def distance(theirs: np.ndarray, ours: np.ndarray) -> np.ndarray:
     return np.where(same, 0.0, np.where(np.isnan(off), np.inf, off))
 
 
-def departure(theirs: Series, ours: Series) -> Departure | None:
+def departure(theirs: Series, ours: Series) -> CurveDeparture | None:
     """Where two series at the same steps differ by more than half of their last digits."""
     off = distance(theirs.values, ours.values)
     # A number that is written to its digits is off by half of the last one: on each side.
@@ -231,7 +231,7 @@ def departure(theirs: Series, ours: Series) -> Departure | None:
     before = known[at - 1] if at else 0.0
     sudden = bool(relative[at] > GROWING and relative[at] > JUMP * before)
     step, length = int(theirs.steps[at]), len(off)
-    return Departure(step, float(relative[at]), at, length, sudden, _doubling(relative, at))
+    return CurveDeparture(step, float(relative[at]), at, length, sudden, _doubling(relative, at))
 
 
 def _doubling(relative: np.ndarray, start: int) -> float | None:

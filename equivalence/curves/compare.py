@@ -12,7 +12,7 @@ from equivalence.curves import changed_runs, monitored, read, running
 from equivalence.curves.band import Band, departure
 from equivalence.curves.fits import fits
 from equivalence.curves.monitored import MonitoredResult
-from equivalence.curves.result import CurveResult, Metric
+from equivalence.curves.result import CurveResult, MetricVerdict
 from equivalence.curves.series import Curve, Series
 from equivalence.errors import DeclarationError, EquivalenceError
 from equivalence.own import live
@@ -174,16 +174,16 @@ def _common(name: str, partner: str, theirs: Curve, ours: Curve) -> tuple[Series
     return first.at(steps), second.at(steps), missing
 
 
-def _by_logs(name: str, partner: str, theirs: Curve, ours: Curve) -> Metric:
+def _by_logs(name: str, partner: str, theirs: Curve, ours: Curve) -> MetricVerdict:
     first, second, missing = _common(name, partner, theirs, ours)
     left = departure(first, second)
     found: Sequence[str] = ()
     if left is not None:
         found = [fit.text for fit in fits(first.values, second.values, left.index)]
-    return Metric(name, partner, first, second, missing, None, None, left, tuple(found))
+    return MetricVerdict(name, partner, first, second, missing, None, None, left, tuple(found))
 
 
-def _by_band(name: str, partner: str, theirs: Curve, ours: Curve, band: Band) -> Metric:
+def _by_band(name: str, partner: str, theirs: Curve, ours: Curve, band: Band) -> MetricVerdict:
     first, second, missing = _common(name, partner, theirs, ours)
     kept = np.isin(band.steps, first.steps)
     if not kept.any():
@@ -194,12 +194,12 @@ def _by_band(name: str, partner: str, theirs: Curve, ours: Curve, band: Band) ->
     found: Sequence[str] = ()
     if left is not None:
         found = [fit.text for fit in fits(first.values, second.values, left.index)]
-    return Metric(name, partner, first, second, missing, band, left, None, tuple(found))
+    return MetricVerdict(name, partner, first, second, missing, band, left, None, tuple(found))
 
 
 def _explained(
-    metrics: list[Metric], target: str, steps: int, seed: int, tell: Tell
-) -> tuple[list[Metric], list[str]]:
+    metrics: list[MetricVerdict], target: str, steps: int, seed: int, tell: Tell
+) -> tuple[list[MetricVerdict], list[str]]:
     """The metrics with the mistakes that give the candidate's curve, run in the reference.
 
     Also the mistakes that could not be tried, each with the error.
@@ -223,7 +223,7 @@ def _explained(
     return explained, untried
 
 
-def _gives(run: Curve, metric: Metric, until: int) -> bool:
+def _gives(run: Curve, metric: MetricVerdict, until: int) -> bool:
     """Whether a changed run gives the candidate's curve, up to a step, within the band's width."""
     if metric.reference not in run.metrics or metric.band is None:
         return False

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from equivalence.curves.band import BUDGET, GROWING, Band, Departure, Leaving
+from equivalence.curves.band import BUDGET, GROWING, Band, CurveDeparture, Leaving
 from equivalence.curves.picture import picture
 from equivalence.curves.series import Curve, Series
 from equivalence.errors import DeclarationError
@@ -15,7 +15,7 @@ TOLD = 4
 
 
 @dataclass(frozen=True)
-class Metric:
+class MetricVerdict:
     """The verdict on one metric.
 
     reference, candidate: its name on both sides.
@@ -34,7 +34,7 @@ class Metric:
     missing: int
     band: Band | None
     leaving: Leaving | None
-    departure: Departure | None
+    departure: CurveDeparture | None
     fits: tuple[str, ...] = ()
 
     @property
@@ -56,7 +56,7 @@ class CurveResult:
 
     reference: Curve
     candidate: Curve
-    metrics: tuple[Metric, ...]
+    metrics: tuple[MetricVerdict, ...]
     runs: int = 0
     unsound: int | None = None
     untried: tuple[str, ...] = ()
@@ -75,7 +75,7 @@ class CurveResult:
         chosen = next((each for each in named if each.differs), named[0])
         digits = chosen.theirs.digits + chosen.ours.digits
         allowed = chosen.band.allowed(1, digits) if chosen.band else digits
-        left: Leaving | Departure | None = chosen.leaving or chosen.departure
+        left: Leaving | CurveDeparture | None = chosen.leaving or chosen.departure
         parted = left.step if left else None
         title = f"{chosen.reference}: {self.candidate.name} beside {self.reference.name}"
         theirs, ours = chosen.theirs, chosen.ours
@@ -130,7 +130,7 @@ def conclusion(result: CurveResult) -> str:
     return f"different in {len(left)} of {every}, from step {first} on"
 
 
-def _metric(metric: Metric, runs: int) -> list[str]:
+def _metric(metric: MetricVerdict, runs: int) -> list[str]:
     name = metric.reference
     if metric.candidate != name:
         name += f" (candidate {metric.candidate})"
@@ -149,7 +149,7 @@ def _metric(metric: Metric, runs: int) -> list[str]:
     return told
 
 
-def _by_band(metric: Metric, band: Band) -> list[str]:
+def _by_band(metric: MetricVerdict, band: Band) -> list[str]:
     left = metric.leaving
     told = []
     if left is not None:
@@ -168,7 +168,7 @@ def _by_band(metric: Metric, band: Band) -> list[str]:
     return told
 
 
-def _by_logs(metric: Metric) -> list[str]:
+def _by_logs(metric: MetricVerdict) -> list[str]:
     left = metric.departure
     digits = np.max(
         (metric.theirs.digits + metric.ours.digits)

@@ -246,7 +246,7 @@ class Declaration:
     raises: ClassVar[Any] = None
 
 
-class _Case(Protocol):
+class _ConfiguredFields(Protocol):
     """What a subclass of `Configured` has."""
 
     @property
@@ -284,12 +284,12 @@ class Configured:
         return None
 
     @property
-    def name(self: _Case) -> str:
+    def name(self: _ConfiguredFields) -> str:
         """The name of the case; also its pytest id."""
         return f"{self.sample_name}-{self.execution}-{self.device}"
 
     @property
-    def arguments(self: _Case) -> dict[str, Any]:
+    def arguments(self: _ConfiguredFields) -> dict[str, Any]:
         """The keyword arguments of both sides: the configuration without keys in capitals."""
         return {key: value for key, value in self.config.items() if not key.isupper()}
 

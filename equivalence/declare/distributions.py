@@ -173,7 +173,7 @@ STORED = ("float32", "float16", "int64", "int32", "int16", "int8", "uint8", "boo
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredArray:
     """An array in a file.
 
     shape: its shape.
@@ -186,7 +186,7 @@ class Stored:
     digest: str
 
     @classmethod
-    def of(cls, path: str, name: str | None) -> "Stored":
+    def of(cls, path: str, name: str | None) -> "StoredArray":
         """The array of a file; it is read again when the file has changed.
 
         Raises DeclarationError if the file holds no such array, or none that can be compared.
@@ -199,11 +199,11 @@ class Stored:
 
 
 @functools.lru_cache(maxsize=256)
-def _stored(path: str, name: str | None, *_state: int) -> Stored:
+def _stored(path: str, name: str | None, *_state: int) -> StoredArray:
     values = _load(path, name)
     digest = hashlib.sha256(f"{values.shape} {values.dtype} ".encode())
     digest.update(values.reshape(-1).view(np.uint8).data)
-    return Stored(values.shape, str(values.dtype), digest.hexdigest())
+    return StoredArray(values.shape, str(values.dtype), digest.hexdigest())
 
 
 def _load(path: str, name: str | None) -> np.ndarray:

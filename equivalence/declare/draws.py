@@ -16,7 +16,13 @@ from typing import Any
 import numpy as np
 
 from equivalence.declare.declaration import Demand, is_whole, shown
-from equivalence.declare.distributions import DISTINCT, KINDS, Stored, demand_given, demand_options
+from equivalence.declare.distributions import (
+    DISTINCT,
+    KINDS,
+    StoredArray,
+    demand_given,
+    demand_options,
+)
 from equivalence.errors import DeclarationError
 
 
@@ -82,9 +88,9 @@ class Draw:
         return call + end if make(*self.shape, **options).differentiable else call
 
     @property
-    def stored(self) -> Stored | None:
+    def stored(self) -> StoredArray | None:
         """The array in the file of a `file` draw; None for any other. Raises DeclarationError."""
-        return Stored.of(**self.options) if self.kind == "file" else None
+        return StoredArray.of(**self.options) if self.kind == "file" else None
 
     @property
     def identity(self) -> str:
@@ -155,7 +161,7 @@ class Draw:
         """
         if self.kind == "file":
             try:
-                stored = Stored.of(**self.options)
+                stored = StoredArray.of(**self.options)
             except DeclarationError as error:
                 demand(False, f"inputs has {error}")
             told = (

@@ -15,7 +15,7 @@ from equivalence.declare import draws
 from equivalence.declare.declaration import Demand, fields_checked, shown
 from equivalence.declare.difference import Difference, Limit, held
 from equivalence.declare.draws import Draw
-from equivalence.declare.twin import Recorded, Twin, TwinCase
+from equivalence.declare.twin import RecordKey, Twin, TwinCase
 from equivalence.errors import DeclarationError
 
 
@@ -329,7 +329,7 @@ def _name(node: ast.expr) -> str:
     return node.id
 
 
-class _Numbers(ast.NodeTransformer):
+class _SpecialNumbers(ast.NodeTransformer):
     """Puts the numbers that Python writes as `nan` and `inf` in the place of these names."""
 
     NAMED: ClassVar[Mapping[str, float]] = {"nan": math.nan, "inf": math.inf}
@@ -340,10 +340,10 @@ class _Numbers(ast.NodeTransformer):
 
 def _literal(node: ast.expr) -> Any:
     """The value that a parsed expression writes; `nan` and `inf` are numbers."""
-    return ast.literal_eval(_Numbers().visit(node))
+    return ast.literal_eval(_SpecialNumbers().visit(node))
 
 
-class _Twin(Twin):
+class _ExampleTwin(Twin):
     """The twin of an operator's example. The operator is checked already, so nothing is here."""
 
     def __post_init__(self) -> None:
@@ -382,14 +382,14 @@ class OperatorCase(TwinCase):
         return (self.sample_name, self.operator.torch, self.counterpart.integers)
 
     @property
-    def recorded(self) -> Recorded:
+    def recorded(self) -> RecordKey:
         """What names the record of the example's truth, which all counterparts share."""
         integers = self.counterpart.integers
         sample = f"{self.sample_name} integers={integers}" if integers else self.sample_name
         group = f"{OF_OPERATORS}{self.operator.name}"
         names = ("torch", "arguments", "packed", "integers")
         determining = {name: self.config[name] for name in names}
-        return Recorded(group, sample, self.operator.torch, {"operator": determining})
+        return RecordKey(group, sample, self.operator.torch, {"operator": determining})
 
     @property
     def labels(self) -> dict[str, str]:
@@ -407,7 +407,7 @@ def operator_case(
 ) -> OperatorCase:
     """The case that compares one example on one counterpart."""
     through = counterpart.through
-    twin = _Twin(
+    twin = _ExampleTwin(
         operator.name,
         reference="pt_reference.operators:call",
         candidate="ms_models.operators:call",

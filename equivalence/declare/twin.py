@@ -292,7 +292,7 @@ def grid(**axes: Any) -> tuple[dict[str, Any], ...]:
     return tuple(dict(zip(axes, row, strict=True)) for row in itertools.product(*values))
 
 
-class Recorded(NamedTuple):
+class RecordKey(NamedTuple):
     """What names the record of a case's truth.
 
     group: what shares one file of records.
@@ -394,10 +394,10 @@ class TwinCase(Configured):
         return f"{stem(self.twin.name, self.dimensions)}-{self.phase}-{self.dtype}"
 
     @property
-    def recorded(self) -> "Recorded":
+    def recorded(self) -> "RecordKey":
         """What names the record of the case's truth."""
         determining = {"arguments": self.arguments, "dimensions": self.dimensions}
-        return Recorded(self.twin.name, self.sample_name, self.twin.reference, determining)
+        return RecordKey(self.twin.name, self.sample_name, self.twin.reference, determining)
 
     @property
     def dimensions(self) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from equivalence.diagnosis.found import ACQUITTED, Diagnosis, LayerError
 from equivalence.diagnosis.search import Search
 from equivalence.errors import EquivalenceError
 from equivalence.judge.outcome import Kernel
-from equivalence.kinds import Told
-from equivalence.runs.comparison import Comparison, Drawn
+from equivalence.kinds import ToldDiagnosis
+from equivalence.runs.comparison import CaseAtSeed, Comparison
 from equivalence.stand_ins.faulty import Mended
 from equivalence.twins import replayed
 from equivalence.twins.compare import compare_size
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from equivalence.sides.mindspore_network import MindSporeNetwork
 
 
-def tell(case: TwinCase, seed: int, every: bool) -> Told:
+def tell(case: TwinCase, seed: int, every: bool) -> ToldDiagnosis:
     """The diagnosis as a few lines, as every layer in lines, and as data."""
     return text.told(diagnose(case, seed, every))
 
@@ -60,7 +60,7 @@ def _diagnose(case: TwinCase, seed: int, every: bool) -> Diagnosis:
     return replace(found, culprits=culprits, notes=[*found.notes, *faults.notes])
 
 
-def _found(case: TwinCase, seed: int, every: bool, judged: "_Judged") -> Diagnosis:
+def _found(case: TwinCase, seed: int, every: bool, judged: "_JudgedSize") -> Diagnosis:
     """The layers or stages to blame, which no known fault explains."""
     if case.trains:
         diagnosis = stages.diagnose(case, seed, every, judged.mistaken)
@@ -79,7 +79,7 @@ def _found(case: TwinCase, seed: int, every: bool, judged: "_Judged") -> Diagnos
 
 
 @dataclass(frozen=True)
-class _Judged:
+class _JudgedSize:
     """The first size of a case that differs, or its last one, where none does.
 
     case: the case of that size.
@@ -99,12 +99,12 @@ class _Judged:
         return not (self.comparison.judgement.equal or self.kernels)
 
 
-def _judge(case: TwinCase, seed: int) -> _Judged:
+def _judge(case: TwinCase, seed: int) -> _JudgedSize:
     """Compare the sizes of a case, one after the other, up to one that no kernel explains.
 
     A case that is right so is compared with the same draws on both sides.
     """
-    wrong: _Judged | None = None
+    wrong: _JudgedSize | None = None
     candidate: MindSporeNetwork | None = None
     right, every = True, case.sizes
     if case.twin.replays:
@@ -113,10 +113,10 @@ def _judge(case: TwinCase, seed: int) -> _Judged:
         made = compare_size(one, seed, candidate, flips=False)
         kernels: tuple[Kernel, ...] = ()
         if not made.judgement.equal:
-            kernels = blamed_kernels(made, Drawn(one, seed))
+            kernels = blamed_kernels(made, CaseAtSeed(one, seed))
             right = bool(kernels)
         if wrong is None or wrong.comparison.judgement.equal:
-            wrong = _Judged(one, candidate, made, kernels)
+            wrong = _JudgedSize(one, candidate, made, kernels)
         if not right:
             break
         candidate = made.candidate.built
@@ -126,7 +126,7 @@ def _judge(case: TwinCase, seed: int) -> _Judged:
         draws = replayed.compare(case, wrong.comparison, seed)
         if draws.compared is not None and not draws.compared.judgement.equal:
             one = _likeliest(draws.likely, seed)
-            return _Judged(one, None, compare_size(one, seed, flips=False), ())
+            return _JudgedSize(one, None, compare_size(one, seed, flips=False), ())
     settings = wrong.comparison.settings
     return wrong if right and not (settings and settings.differing) else replace(wrong, kernels=())
 

@@ -13,7 +13,7 @@ from equivalence.diagnosis.found import BESIDE, RIGHT, LayerError
 from equivalence.judge import tensors
 from equivalence.judge.verdict import TensorVerdict
 from equivalence.runs import sides
-from equivalence.runs.comparison import Comparison, Drawn
+from equivalence.runs.comparison import CaseAtSeed, Comparison
 from equivalence.stand_ins.faulty import FAULTS, Fault, Mended
 from equivalence.statements.calls import Statement, framework, package
 from equivalence.statements.mindspore_calls import MindSporeCalls
@@ -30,7 +30,7 @@ UNTRIED = "whether a known fault of MindSpore explains it could not be tried: "
 
 
 @dataclass(frozen=True)
-class Known:
+class FaultsMet:
     """What known faults of MindSpore have to do with a wrong case.
 
     culprits: the statements that meet them.
@@ -43,7 +43,7 @@ class Known:
     notes: Sequence[str] = ()
 
 
-def explain(case: TwinCase, seed: int, made: Comparison) -> Known:
+def explain(case: TwinCase, seed: int, made: Comparison) -> FaultsMet:
     """The statements that meet faults of MindSpore: all that is wrong, or some of it.
 
     made: the comparison of the case, without excuses. A fault explains all if all tensors are equal
@@ -54,14 +54,14 @@ def explain(case: TwinCase, seed: int, made: Comparison) -> Known:
     Where a result is wrong, no gradient explains it, but that of a network which asks for one.
     """
     if made.judgement.ill_posed or not kernels.replaceable(case):
-        return Known()
+        return FaultsMet()
     possible = _possible(case, made)
     if not possible:
-        return Known()
+        return FaultsMet()
     try:
         met, explaining = _met(case, made, possible)
     except Exception as error:  # a run that is watched
-        return Known(notes=[UNTRIED + raised(error)])
+        return FaultsMet(notes=[UNTRIED + raised(error)])
     notes: list[str] = []
     mending: list[Fault] = []
     both = [each for each in met if each in explaining]
@@ -73,11 +73,11 @@ def explain(case: TwinCase, seed: int, made: Comparison) -> Known:
             notes.append(f"{UNTRIED}with another {names} it raised {raised(error)}")
             continue
         if right and {*faults} <= explaining:
-            return Known([_blamed(made, fault, met[fault], RIGHT) for fault in faults])
+            return FaultsMet([_blamed(made, fault, met[fault], RIGHT) for fault in faults])
         # One of a graph that is called again moves with the mistake of a port.
         if len(faults) == 1 and not faults[0].compiled and _mends(made, mended):
             mending += faults
-    return Known([_blamed(made, each, met[each], BESIDE) for each in mending], mending, notes)
+    return FaultsMet([_blamed(made, each, met[each], BESIDE) for each in mending], mending, notes)
 
 
 def _possible(case: TwinCase, made: Comparison) -> list[Fault]:
@@ -150,7 +150,7 @@ def _mended(case: TwinCase, seed: int, faults: Collection[Fault]) -> tuple[Compa
     """A case without these faults, and whether all of it is right, but for inaccurate kernels."""
     with Mended(faults):
         made = compare_size(case, seed, flips=False)
-        return made, made.judgement.equal or bool(blamed_kernels(made, Drawn(case, seed)))
+        return made, made.judgement.equal or bool(blamed_kernels(made, CaseAtSeed(case, seed)))
 
 
 def _mends(made: Comparison, mended: Comparison) -> bool:

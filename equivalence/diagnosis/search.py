@@ -19,7 +19,7 @@ from equivalence.judge.precision import BUDGET
 from equivalence.judge.truth import Truth
 from equivalence.judge.verdict import Judgement, TensorVerdict, judge
 from equivalence.runs import kept, pairing, sides
-from equivalence.runs.comparison import Comparison, Drawn
+from equivalence.runs.comparison import CaseAtSeed, Comparison
 from equivalence.sides.feed import Feed
 from equivalence.sides.mindspore_network import MindSporeNetwork
 from equivalence.statements.calls import Code, Statement
@@ -73,7 +73,7 @@ class Search:
         self.case, self.seed, self.before = case, seed, candidate
         self.compared, self.mistaken = compared, mistaken
         self.accurate = mistaken and kernels.replaceable(case)
-        drawn = Drawn(case, seed)
+        drawn = CaseAtSeed(case, seed)
         self.unit_roundoff = drawn.unit_roundoff
         self.whole = kept.reference(case, seed)
         self.measurement = drawn.measurement(self.whole.sample)
@@ -251,7 +251,7 @@ class Search:
 
     def _whole(self) -> Local:
         """The whole network, with the values that an earlier call leaves where it is wrong then."""
-        drawn = Drawn(self.case, self.seed)
+        drawn = CaseAtSeed(self.case, self.seed)
         made = self.compared
         if made is None:
             made = compare_size(self.case, self.seed, self.before, flips=False)

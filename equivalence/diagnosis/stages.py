@@ -25,14 +25,14 @@ from equivalence.judge import tensors
 from equivalence.judge.precision import BUDGET
 from equivalence.judge.verdict import judge
 from equivalence.runs import kept, pairing, sides
-from equivalence.runs.comparison import Drawn
+from equivalence.runs.comparison import CaseAtSeed
 from equivalence.sides.feed import Feed
 from equivalence.sides.protocols import Watch
 from equivalence.truth.compute import compute
 from equivalence.truth.mistakes import usual
 from equivalence.truth.updates import (
     Act,
-    Around,
+    AroundUpdates,
     Changed,
     Rates,
     another_momentum,
@@ -87,7 +87,7 @@ def diagnose(case: TwinCase, seed: int, every: bool = False, mistaken: bool = Fa
         notes = [*notes, "by itself the network loses gradients on either side; see the step"]
     ill_posed = None
     if not culprits:
-        training = _Training(case, seed, mistaken)
+        training = _StagedTraining(case, seed, mistaken)
         ill_posed = training.ill_posed
         culprits = [
             LayerError(stage, stage, (TRAINING,) * 2, causes=causes)
@@ -102,7 +102,7 @@ def _as_a_whole(
     """The diagnosis where the network cannot be called by itself with what the step gets."""
     why = raised(error).removeprefix(f"{type(error).__name__}: ").removeprefix(f"{case.name}: ")
     accurate = mistaken and kernels.replaceable(case)
-    step, training = whole.Step(case, seed, accurate), _Training(case, seed, mistaken)
+    step, training = whole.FirstStep(case, seed, accurate), _StagedTraining(case, seed, mistaken)
     moved = training.wrong_updates(1)
     culprits = whole.first_wrong(step.without(moved), step.callers)
     if not culprits:
@@ -117,7 +117,7 @@ def _as_a_whole(
 
 def _blind_backward(case: TwinCase, seed: int) -> bool:
     """Whether the reference itself loses gradients, as without a scale in float16."""
-    u = Drawn(case, seed).unit_roundoff
+    u = CaseAtSeed(case, seed).unit_roundoff
     return any(
         tensors.of_gradient(name) and (truth.own_needed > BUDGET or truth.undecidable(u))
         for name, truth in kept.reference(case, seed).expected.items()
@@ -125,7 +125,7 @@ def _blind_backward(case: TwinCase, seed: int) -> bool:
 
 
 @dataclass
-class _Step:
+class _StagedStep:
     """One step of both sides.
 
     number: from 1 on.
@@ -141,11 +141,11 @@ class _Step:
         return self.candidate[name] - self.truth[name]
 
 
-class _Training:
+class _StagedTraining:
     """Both sides of a training, with the updates of every step."""
 
     def __init__(self, case: TwinCase, seed: int, mistaken: bool = False):
-        drawn, twin = Drawn(case, seed), case.twin
+        drawn, twin = CaseAtSeed(case, seed), case.twin
         self.case, self.sample = case, drawn.sample()
         self.unit_roundoff = drawn.unit_roundoff
         self.measurement, candidate = drawn.measurement(self.sample), sides.build_candidate(case)
@@ -309,7 +309,7 @@ class _Training:
         prefix = tensors.update(1, "")
         return [n.removeprefix(prefix) for n in self.expected if n.startswith(prefix)]
 
-    def _step(self, number: int) -> _Step:
+    def _step(self, number: int) -> _StagedStep:
         def movements(updates) -> dict[str, np.ndarray]:
             return {
                 name: updates(tensors.update(number, name))
@@ -317,13 +317,13 @@ class _Training:
                 for name in self._names()
             }
 
-        return _Step(
+        return _StagedStep(
             number,
             movements(lambda name: self.expected[name].truth),
             movements(lambda name: self.trace[name].astype(np.float64)),
         )
 
-    def _multiples_of_terms(self, step: _Step, names: Sequence[str]) -> list[str]:
+    def _multiples_of_terms(self, step: _StagedStep, names: Sequence[str]) -> list[str]:
         """The terms of an update whose multiples make up the error, in words, or that none do."""
         before = {name: self._before(step.number, name) for name in names}
         terms = {
@@ -370,7 +370,7 @@ class _Training:
             return told
         former = rates.own[number - 2] if number > 1 else rate
         for acts, source in self._acts(changed, multiples, rate, former):
-            if self._explains(functools.partial(Around, *acts), number):
+            if self._explains(functools.partial(AroundUpdates, *acts), number):
                 return f"{told}, as by {source}"
         return f"{told}; {UNPROVEN}"
 

@@ -26,7 +26,7 @@ from equivalence.judge.verdict import judge
 from equivalence.sides.accurate import EXACT, AccurateKernels
 from equivalence.sides.feed import Feed
 from equivalence.sides.mindspore_network import MindSporeNetwork
-from equivalence.statements.backward import Gradients
+from equivalence.statements.backward import GradientSearch
 from equivalence.statements.blame import Statements
 from equivalence.statements.calls import Blame, Effort, framework
 from equivalence.statements.lent import lend, weights
@@ -61,7 +61,7 @@ def point(search: Search, culprits: list[LayerError]) -> list[LayerError]:
             continue
         blames = []
         with _noted(search):
-            blames = _Fed(search, path).blames(alike, effort)
+            blames = _FedLayer(search, path).blames(alike, effort)
         found += [_pointed(search, culprit, *blame) for blame in blames] or [culprit]
     return found
 
@@ -79,7 +79,7 @@ def beside(search: Search, layers: Mapping[str, LayerError]) -> list[LayerError]
         return []
     wrong = False
     with _noted(search):
-        fed = _Fed(search, "", mended)
+        fed = _FedLayer(search, "", mended)
         wrong = fed.wrong()
         if not (wrong or search.whole.expected.near):  # at kinks gradients tell nothing
             compared = "outputs and gradients" if fed.gradients else "outputs"
@@ -91,7 +91,7 @@ def beside(search: Search, layers: Mapping[str, LayerError]) -> list[LayerError]
         if effort.over:
             break
         with _noted(search):
-            fed = _Fed(search, path, [each for each in mended if _holds(path, each)])
+            fed = _FedLayer(search, path, [each for each in mended if _holds(path, each)])
             alike = seen.setdefault(type(fed.network.cell), [])
             if fed.wrong() and (blames := fed.blames(alike, effort)):
                 bare = replace(layers[path], causes=[])
@@ -99,7 +99,7 @@ def beside(search: Search, layers: Mapping[str, LayerError]) -> list[LayerError]
                 mended = [*(each for each in mended if not _holds(path, each)), path]
     if wrong and SEEN_LATER not in search.notes and mended != [""]:
         with _noted(search):
-            search.notes += [SEEN_LATER] if _Fed(search, "", mended).wrong() else []
+            search.notes += [SEEN_LATER] if _FedLayer(search, "", mended).wrong() else []
     order = {path: number for number, path in enumerate(search.flow.order)}
     return sorted(found, key=lambda each: order.get(each.reference, len(order)))
 
@@ -131,7 +131,7 @@ def _holds(path: str, other: str) -> bool:
     return path != other and (not path or other.startswith(f"{path}."))
 
 
-class _Fed:
+class _FedLayer:
     """A layer of the candidate that is fed by itself, in PyNative mode.
 
     mended: the wrong layers within it, in whose places the reference's compute.
@@ -225,7 +225,9 @@ class _Fed:
         found = self._forward(effort, self.state) if self.state else []
         if found and not self.off_backward:
             return found
-        gradients = Gradients(self.measurement, self.network, self.feed, self.expected, self.lent)
+        gradients = GradientSearch(
+            self.measurement, self.network, self.feed, self.expected, self.lent
+        )
         backward: Explained = [(blame, []) for blame in gradients.blame()]
         effort.done += gradients.effort.done
         if backward and not self.path:

@@ -16,7 +16,7 @@ from equivalence.diagnosis.found import (
     LayerError,
 )
 from equivalence.judge.mistake import Mistake, Mistakes
-from equivalence.kinds import Told
+from equivalence.kinds import ToldDiagnosis
 from equivalence.structure.settings import OPTIMIZER
 from equivalence.words import listed, number, plain
 
@@ -33,9 +33,9 @@ ROWS = 4
 """At most this many layers in the terminal's table; all stand in the file."""
 
 
-def told(diagnosis: Diagnosis) -> Told:
+def told(diagnosis: Diagnosis) -> ToldDiagnosis:
     """The diagnosis in a few lines, in full, and as data."""
-    return Told(brief(diagnosis), full(diagnosis), data(diagnosis), mistakes(diagnosis))
+    return ToldDiagnosis(brief(diagnosis), full(diagnosis), data(diagnosis), mistakes(diagnosis))
 
 
 def mistakes(diagnosis: Diagnosis) -> Mistakes:

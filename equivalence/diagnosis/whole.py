@@ -21,14 +21,14 @@ from equivalence.judge.expected import Expected
 from equivalence.judge.precision import BUDGET
 from equivalence.kinks.watch import KinkWatch
 from equivalence.runs import pairing, sides
-from equivalence.runs.comparison import Drawn
+from equivalence.runs.comparison import CaseAtSeed
 from equivalence.sample import Perturbed
 from equivalence.sides.feed import Feed
 from equivalence.sides.mindspore_cells import array
 from equivalence.statements.calls import Code, Statement
 from equivalence.structure.layers import Sink, Site, align
 from equivalence.truth.measurement import NOISY_RUNS
-from equivalence.truth.updates import Around, trained_by
+from equivalence.truth.updates import AroundUpdates, trained_by
 from equivalence.twins import kernels
 from equivalence.words import listed
 
@@ -51,7 +51,7 @@ def first_wrong(layers: Iterable[LayerError], callers: Mapping[str, Statement]) 
     ][:1]
 
 
-class Step:
+class FirstStep:
     """The first call of a training step on both sides, in PyNative mode.
 
     layers: the aligned layers that ran, in the order of the reference; the error of each is that of
@@ -68,7 +68,7 @@ class Step:
 
     def __init__(self, case: TwinCase, seed: int, accurate: bool = False):
         self.accurate = accurate
-        drawn = Drawn(case, seed)
+        drawn = CaseAtSeed(case, seed)
         self.unit_roundoff = drawn.unit_roundoff
         self.measurement = drawn.measurement(drawn.sample())
         self.reference = self.measurement.network
@@ -144,7 +144,7 @@ class Step:
         ]
         for sample, sink, watch in runs:
             found: dict[str, np.ndarray] = {}
-            noting = Around(functools.partial(self._note, found))
+            noting = AroundUpdates(functools.partial(self._note, found))
             with self.reference.observed(sink), noting:
                 self.measurement.run(sample, watch)
             for name, values in found.items():

@@ -24,7 +24,7 @@ import numpy as np
 from equivalence import files
 from equivalence.declare.data_parallel import RUNS, DataParallelCase
 from equivalence.distributed import launch
-from equivalence.distributed.rank import SAMPLES, Job, of_rank
+from equivalence.distributed.rank import SAMPLES, RankJob, of_rank
 from equivalence.errors import SideError, TorchMissingError, blaming
 from equivalence.host import environment
 from equivalence.judge import precision, tensors
@@ -74,7 +74,7 @@ class Sharded(Sample):
 
 
 @dataclass
-class Reference:
+class RanksReference:
     """The truth of a case.
 
     sample: the data set and the weights.
@@ -90,7 +90,7 @@ class Reference:
 
 
 @dataclass
-class Comparison:
+class RanksComparison:
     """All ranks of a case, run and judged.
 
     case: the case.
@@ -101,14 +101,14 @@ class Comparison:
     """
 
     case: DataParallelCase
-    reference: Reference
+    reference: RanksReference
     trace: Trace
     judgement: Judgement
     seconds: float
 
 
-_references: list[tuple[tuple, Reference]] = []
-_comparisons: list[tuple[tuple, Comparison]] = []
+_references: list[tuple[tuple, RanksReference]] = []
+_comparisons: list[tuple[tuple, RanksComparison]] = []
 
 
 def check(case: DataParallelCase, seed: int) -> Outcome:
@@ -119,7 +119,7 @@ def check(case: DataParallelCase, seed: int) -> Outcome:
     return Outcome(case, seed, compare(case, seed).judgement)
 
 
-def compare(case: DataParallelCase, seed: int) -> Comparison:
+def compare(case: DataParallelCase, seed: int) -> RanksComparison:
     """Run all ranks of `case` and judge their traces; the last comparison is kept.
 
     Raises EquivalenceError as `check` does.
@@ -136,12 +136,12 @@ def compare(case: DataParallelCase, seed: int) -> Comparison:
     expected = {n: each for n, each in truth.expected.items() if n in trace or n not in unsaved}
     expected |= _exact_truths(truth, trace)
     judgement = demand_values(judge(expected, trace, UNIT_ROUNDOFF))
-    comparison = Comparison(case, truth, trace, judgement, seconds)
+    comparison = RanksComparison(case, truth, trace, judgement, seconds)
     _comparisons[:] = [((case, seed), comparison)]
     return comparison
 
 
-def reference(case: DataParallelCase, seed: int) -> Reference:
+def reference(case: DataParallelCase, seed: int) -> RanksReference:
     """The truth, kept until a case with another sample comes. Raises TorchMissingError."""
     twin = case.twin
     about = (
@@ -167,16 +167,16 @@ def reference(case: DataParallelCase, seed: int) -> Reference:
         first = twin.statistics == "first"
         process = SingleProcess(twin.reference, case.arguments, twin.steps, twin.ranks, first)
         expected = measure(Measurement(process, sample, "train", UNIT_ROUNDOFF))
-    truth = Reference(sample, process.slots(), expected, process)
+    truth = RanksReference(sample, process.slots(), expected, process)
     _references[:] = [(key, truth)]
     return truth
 
 
-def _run(case: DataParallelCase, reference: Reference) -> Trace:
+def _run(case: DataParallelCase, reference: RanksReference) -> Trace:
     """The traces of all ranks, with the rank in each name, and the counts of differing elements."""
     twin, sample = case.twin, reference.sample
     side, launcher = RUNS[case.execution]
-    job = Job(
+    job = RankJob(
         launcher,
         getattr(twin, side),
         case.arguments,
@@ -190,7 +190,7 @@ def _run(case: DataParallelCase, reference: Reference) -> Trace:
     )
     weights = {name: sample.weight(name, slot.shape) for name, slot in reference.slots.items()}
     with files.temporary() as temporary:
-        run = launch.Run(case.name, launcher, twin.ranks, Path(temporary), twin.limit)
+        run = launch.RanksRun(case.name, launcher, twin.ranks, Path(temporary), twin.limit)
         run(job.write(run.folder, sample.arrays, weights))
         traces = [_read(case.name, rank) for rank in run.ranks]
     trace = {
@@ -226,7 +226,7 @@ def _count_differing(first: np.ndarray, other: np.ndarray | None) -> int:
     return int((first.view(bits) != other.view(bits)).sum())
 
 
-def _exact_truths(reference: Reference, trace: Trace) -> dict[str, Expected]:
+def _exact_truths(reference: RanksReference, trace: Trace) -> dict[str, Expected]:
     """The truths that allow no rounding: the samples of each rank, and no differing weights."""
     read = {
         of_rank(SAMPLES, rank): np.concatenate(reference.sample.read(rank)).astype(np.int64)

@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from equivalence.declare.data_parallel import DataParallelCase
-from equivalence.distributed.compare import Comparison, compare
+from equivalence.distributed.compare import RanksComparison, compare
 from equivalence.distributed.rank import SAMPLES, of_rank
 from equivalence.judge import tensors
 from equivalence.judge.expected import distance
 from equivalence.judge.mistake import Mistake, Mistakes
-from equivalence.kinds import Told
+from equivalence.kinds import ToldDiagnosis
 from equivalence.words import listed, number, plain, several
 
 EXPLAINED_DISTANCE = 1e-3
@@ -32,20 +32,20 @@ SAMPLES_SHOWN = 6
 """At most this many numbers of samples are shown; "..." stands for the rest."""
 
 
-def tell(case: DataParallelCase, seed: int, _every: bool) -> Told:
+def tell(case: DataParallelCase, seed: int, _every: bool) -> ToldDiagnosis:
     """What is to blame in a few lines, and every rank's errors."""
     comparison = compare(case, seed)
     causes, lines = _causes(comparison), brief(comparison)
     mistakes = Mistakes([Mistake(words=(plain(cause),)) for cause in causes])
-    return Told(lines, [case.name, "", *lines, "", *full(comparison)], mistakes=mistakes)
+    return ToldDiagnosis(lines, [case.name, "", *lines, "", *full(comparison)], mistakes=mistakes)
 
 
-def brief(comparison: Comparison) -> list[str]:
+def brief(comparison: RanksComparison) -> list[str]:
     """The causes, one in a line; empty where nothing differs."""
     return [f"culprit: {cause}" for cause in _causes(comparison)]
 
 
-def full(comparison: Comparison) -> list[str]:
+def full(comparison: RanksComparison) -> list[str]:
     """The error of every tensor, in roundings, and the wall time of the run."""
     lines = [
         f"{verdict.name}: {verdict.problem or number(verdict.needed)}"
@@ -54,19 +54,19 @@ def full(comparison: Comparison) -> list[str]:
     return [*lines, "", f"{comparison.seconds:.1f} s from the launch to the end of all ranks"]
 
 
-def _causes(comparison: Comparison) -> list[str]:
+def _causes(comparison: RanksComparison) -> list[str]:
     """The causes of the first kind that has any."""
-    run = _Run(comparison)
+    run = _RankDifferences(comparison)
     for cause in (_samples, _initial_losses, _gradients, _updates, _statistics):
         if causes := cause(run):
             return causes
     return []
 
 
-class _Run:
+class _RankDifferences:
     """What differs in a comparison, by rank."""
 
-    def __init__(self, comparison: Comparison):
+    def __init__(self, comparison: RanksComparison):
         self.expected, self.trace = comparison.reference.expected, comparison.trace
         self.reference, self.steps = comparison.reference, comparison.case.twin.steps
         self.statistics = comparison.case.twin.statistics
@@ -102,7 +102,7 @@ class _Run:
         return [rank for rank in self.ranks if self.names(kind, rank)]
 
 
-def _samples(run: _Run) -> list[str]:
+def _samples(run: _RankDifferences) -> list[str]:
     """Ranks that read other samples."""
     causes = []
     for rank in run.ranks:
@@ -130,7 +130,7 @@ def _first_numbers(values: np.ndarray) -> str:
     return f"{shown}, ..." if len(values) > SAMPLES_SHOWN else shown
 
 
-def _initial_losses(run: _Run) -> list[str]:
+def _initial_losses(run: _RankDifferences) -> list[str]:
     """Causes of wrong losses before any update: only the weights and the network decide them."""
     wrong = run.ranks_with(tensors.loss(1))
     if not wrong:
@@ -143,7 +143,7 @@ def _initial_losses(run: _Run) -> list[str]:
     return ["the network or its loss: the first losses are wrong in every rank"]
 
 
-def _alike(run: _Run, names: Sequence[str]) -> bool:
+def _alike(run: _RankDifferences, names: Sequence[str]) -> bool:
     """Whether each of these tensors is the first rank's in every rank."""
     pairs = (
         (run.both(name, rank)[1], run.both(name, 0)[1]) for name in names for rank in run.ranks
@@ -153,7 +153,7 @@ def _alike(run: _Run, names: Sequence[str]) -> bool:
     )
 
 
-def _gradients(run: _Run) -> list[str]:
+def _gradients(run: _RankDifferences) -> list[str]:
     """Ranks with wrong gradients, by what these are."""
     causes: dict[str, list[int]] = {}
     kind = tensors.parameter_gradient("")
@@ -179,7 +179,9 @@ def _times(factor: float, values: Mapping[str, np.ndarray]) -> dict[str, np.ndar
     return {name: factor * array for name, array in values.items()}
 
 
-def _close(run: _Run, rank: int, names: Sequence[str], values: Mapping[str, np.ndarray]) -> bool:
+def _close(
+    run: _RankDifferences, rank: int, names: Sequence[str], values: Mapping[str, np.ndarray]
+) -> bool:
     """Whether a rank's gradients are within EXPLAINED_DISTANCE of these values."""
     for name in names:
         _, got = run.both(name, rank)
@@ -196,7 +198,7 @@ def _is_near(got: np.ndarray | None, values: np.ndarray) -> bool:
     return not difference.mismatched and difference.norm <= EXPLAINED_DISTANCE * difference.scale
 
 
-def _updates(run: _Run) -> list[str]:
+def _updates(run: _RankDifferences) -> list[str]:
     """Wrong updates where the gradients are right, and weights that differ between the ranks."""
     causes = []
     for step in (1, run.steps):
@@ -216,7 +218,7 @@ def _updates(run: _Run) -> list[str]:
     return causes
 
 
-def _length(run: _Run, ranks: Sequence[int]) -> str:
+def _length(run: _RankDifferences, ranks: Sequence[int]) -> str:
     """By what factor the updates of the first step are too long, if all are by the same one."""
     ratios = []
     for rank in ranks:
@@ -235,7 +237,7 @@ def _length(run: _Run, ranks: Sequence[int]) -> str:
     return f": {low:.4g} times as long{f', {name}' if name else ''}"
 
 
-def _statistics(run: _Run) -> list[str]:
+def _statistics(run: _RankDifferences) -> list[str]:
     """Ranks with wrong buffers."""
     wrong = run.ranks_with(tensors.buffer(""))
     if not wrong:

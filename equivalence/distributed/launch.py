@@ -230,14 +230,14 @@ def say(words: str) -> None:
 
 
 @dataclass(frozen=True)
-class Run:
+class RanksRun:
     """A run of all ranks of a case.
 
     name: the name of the case.
     launcher: a key of LAUNCHERS, or ALONE.
     size: number of ranks.
     folder: the folder of the ranks' files; the logs of a failure are copied to LOGS.
-    limit: seconds that all ranks may take, of processor time each (`processes.Limit`); beyond
+    limit: seconds that all ranks may take, of processor time each (`processes.TimeLimit`); beyond
         them, SideError.
     """
 
@@ -282,7 +282,7 @@ class Run:
             launch_arguments = launcher.command(self.size, self.folder / self.launcher, port)
             command = [sys.executable, "-m", *launch_arguments, *program]
             with _run_guarded(command, self.folder) as guard:
-                limit = processes.Limit(self.limit, guard.pid, self.size)
+                limit = processes.TimeLimit(self.limit, guard.pid, self.size)
                 while True:
                     ended = guard.poll() is not None  # first: all files are written before the end
                     self._demand_none_failed()

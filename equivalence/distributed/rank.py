@@ -34,7 +34,7 @@ SAMPLES = "samples"
 
 
 @dataclass(frozen=True)
-class Job:
+class RankJob:
     """What all ranks of a run do. The sample's arrays lie beside it in the folder.
 
     launcher: a key of LAUNCHERS.
@@ -90,7 +90,7 @@ class RankSample(Sample):
     Updates are differences from the first rank's initial weights.
     """
 
-    def __init__(self, job: Job, rank: int, folder: Path):
+    def __init__(self, job: RankJob, rank: int, folder: Path):
         with np.load(folder / "weights.npz", allow_pickle=False) as stored:
             self.first_weights = dict(stored)
         with np.load(folder / "data.npz", allow_pickle=False) as stored:
@@ -125,7 +125,7 @@ class RankSample(Sample):
 
 def main(folder: Path) -> None:
     """Run one rank, or the scheduler that MindSpore has besides."""
-    job = Job(**json.loads((folder / "job.json").read_text()))
+    job = RankJob(**json.loads((folder / "job.json").read_text()))
     if os.environ.get("MS_ROLE") == "MS_SCHED":
         _framework(job).communicate()
         return
@@ -150,7 +150,7 @@ def main(folder: Path) -> None:
         framework.leave()
 
 
-def _framework(job: Job) -> Any:
+def _framework(job: RankJob) -> Any:
     """The module of the framework, with `communicate`, `train` and `leave`."""
     return importlib.import_module(
         f"equivalence.distributed.rank_{LAUNCHERS[job.launcher].package}"

@@ -5,7 +5,7 @@ from typing import Any
 import mindspore as ms
 from mindspore import communication, nn
 
-from equivalence.distributed.rank import Job, RankSample, demand_step
+from equivalence.distributed.rank import RankJob, RankSample, demand_step
 from equivalence.host.devices import CPU
 from equivalence.judge import tensors
 from equivalence.judge.tensors import Trace
@@ -26,7 +26,7 @@ def leave() -> None:
     communication.release()
 
 
-def train(job: Job, sample: RankSample) -> Trace:
+def train(job: RankJob, sample: RankSample) -> Trace:
     """The trace of this rank, by the reference's names."""
     training = RankTraining(job.target, job.arguments, job.execution, CPU, job.steps)
     slots = {name: Slot(tuple(shape), kind) for name, (shape, kind) in job.slots.items()}

@@ -10,7 +10,7 @@ from torch import distributed, nn
 from torch.func import functional_call
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
-from equivalence.distributed.rank import Job, RankSample, demand_step, of_rank
+from equivalence.distributed.rank import RankJob, RankSample, demand_step, of_rank
 from equivalence.judge import tensors
 from equivalence.judge.tensors import Trace
 from equivalence.sample import AnySample, Sample
@@ -30,7 +30,7 @@ def leave() -> None:
     distributed.destroy_process_group()
 
 
-def train(job: Job, sample: RankSample) -> Trace:
+def train(job: RankJob, sample: RankSample) -> Trace:
     """The trace of this rank."""
     training = RankTraining(job.target, job.arguments, job.steps)
     demand_step(job.target, training.step, ("network", "batches"))

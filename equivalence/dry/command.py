@@ -15,16 +15,16 @@ from equivalence.ranks import launch_lines
 from equivalence.ranks.compare import on_ranks
 from equivalence.ranks.launch_lines import Line
 from equivalence.ranks.result import RanksResult
-from equivalence.scripts.compare import Result, Tell, trainings
-from equivalence.scripts.running import Training
+from equivalence.scripts.compare import Tell, TrainingsResult, trainings
+from equivalence.scripts.running import ScriptTraining
 from equivalence.scripts.text import document, lines
 
 STEPS = 10
 """Steps that are compared unless told otherwise."""
 
 
-class TrainResult(Result):
-    """What became of two trainings, see `Result`; printed, it is what the command prints."""
+class TrainResult(TrainingsResult):
+    """A `TrainingsResult`; printed, it is what the command prints."""
 
     def __str__(self) -> str:
         return "\n".join(lines(self))
@@ -91,12 +91,12 @@ def train(
         )
     with contextlib.ExitStack() as during:
 
-        def side(role: str) -> Training:
+        def side(role: str) -> ScriptTraining:
             training, arguments = given[role]
             if line := launched[role]:
                 return _training(role, line, steps)
             target = during.enter_context(live.target(training, role))
-            return Training(role, target, arguments, steps)
+            return ScriptTraining(role, target, arguments, steps)
 
         sides = side("reference"), side("candidate")
         named = (dict(rename or {}), constants)
@@ -118,11 +118,11 @@ def _line(role: str, given: Any, arguments: str) -> Line | None:
     return replace(line, arguments=f"{line.arguments} {arguments}".strip())
 
 
-def _training(role: str, line: Line, steps: int) -> Training:
-    return Training(role, line.script, line.arguments, steps, variables=line.variables)
+def _training(role: str, line: Line, steps: int) -> ScriptTraining:
+    return ScriptTraining(role, line.script, line.arguments, steps, variables=line.variables)
 
 
-def _on_ranks(role: str, given: Any, line: Line | None, steps: int) -> Training:
+def _on_ranks(role: str, given: Any, line: Line | None, steps: int) -> ScriptTraining:
     if line is None:
         raise DeclarationError(
             f"the {role} is {given!r}, and ranks run in processes of their own; give a script "

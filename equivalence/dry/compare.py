@@ -10,9 +10,9 @@ from equivalence.dry.recorder import DryRecorder
 from equivalence.dry.torch_dry import TorchDry
 from equivalence.errors import EquivalenceError
 from equivalence.host.isolation import isolated
-from equivalence.scripts.compare import Pairing, Result, silent
-from equivalence.scripts.judging import Departure
-from equivalence.scripts.running import Training
+from equivalence.scripts.compare import NetworkPairing, TrainingsResult, silent
+from equivalence.scripts.judging import StepDeparture
+from equivalence.scripts.running import ScriptTraining
 from equivalence.structure.settings import RATES
 from equivalence.words import counted
 
@@ -33,14 +33,14 @@ class Dry:
     """
 
     compared: int = 0
-    departures: Sequence[Departure] = ()
+    departures: Sequence[StepDeparture] = ()
     notes: Sequence[str] = ()
 
 
 def dry(
-    reference: Training,
-    candidate: Training,
-    result: Result,
+    reference: ScriptTraining,
+    candidate: ScriptTraining,
+    result: TrainingsResult,
     rename: Mapping[str, str],
     constants: Sequence[str] = (),
     tell: Callable[[str], None] = lambda _: None,
@@ -66,7 +66,7 @@ def dry(
         MindSporeDry(),
         len(theirs.beats.steps),
         first,
-        Pairing(first, rename, constants),
+        NetworkPairing(first, rename, constants),
         seconds,
         theirs.answers,
     )
@@ -75,7 +75,7 @@ def dry(
     return Dry(count, found, [*_notes(theirs.beats, ours.beats, count)])
 
 
-def _run(training: Training, recorder: DryRecorder) -> None:
+def _run(training: ScriptTraining, recorder: DryRecorder) -> None:
     """Run a side; what it raises is kept."""
     with isolated(), silent(True), unwritten():
         try:

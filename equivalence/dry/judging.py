@@ -7,8 +7,8 @@ from dataclasses import replace
 from equivalence.dry.beats import Beat, Beats, Share
 from equivalence.judge.precision import BUDGET, UNIT_ROUNDOFF
 from equivalence.scripts import places
-from equivalence.scripts.judging import STAGES, Departure, Expectation, settings_apart
-from equivalence.scripts.steps import Run, Step
+from equivalence.scripts.judging import STAGES, Expectation, StepDeparture, settings_apart
+from equivalence.scripts.steps import Step, TrainingRun
 from equivalence.structure.layers import near_rates
 
 UNIT = UNIT_ROUNDOFF["float32"]
@@ -18,15 +18,15 @@ HERE = " (dry run)"
 
 
 def judge(
-    theirs: Beats, ours: Beats, expectation: Expectation, run: Run
-) -> tuple[list[Departure], int]:
+    theirs: Beats, ours: Beats, expectation: Expectation, run: TrainingRun
+) -> tuple[list[StepDeparture], int]:
     """What departs, the first step of each kind, in order; and how many steps were compared.
 
     expectation: of the first steps, whose noise is that of their gradients and losses.
     run: the reference's first run.
     """
-    noise = Noise(expectation)
-    found: dict[tuple[str, str], Departure] = {}
+    noise = NoiseShare(expectation)
+    found: dict[tuple[str, str], StepDeparture] = {}
     largest = _largest_rates(theirs.steps)
     count = min(len(theirs.steps), len(ours.steps))
     for number in range(count):
@@ -44,15 +44,15 @@ def judge(
     if ours.ended and not ours.failed and len(ours.steps) < len(theirs.steps):
         end = len(ours.steps) + 1
         told = f"the port's script ends after {end - 1:,} steps{HERE}"
-        found["data", "steps"] = Departure(end, "data", "steps", told)
+        found["data", "steps"] = StepDeparture(end, "data", "steps", told)
     if theirs.ended and not theirs.failed and len(theirs.steps) < len(ours.steps):
         end = len(theirs.steps) + 1
         told = f"go on, and the original's script ends after {end - 1:,} of them{HERE}"
-        found["data", "steps"] = Departure(end, "data", "steps", told)
+        found["data", "steps"] = StepDeparture(end, "data", "steps", told)
     return sorted(found.values(), key=lambda d: (d.step, STAGES.index(d.stage))), count
 
 
-class Noise:
+class NoiseShare:
     """How far rounding moves what a dry run shows, as a share of it: as in the first steps."""
 
     def __init__(self, expectation: Expectation):
@@ -87,23 +87,23 @@ def _largest_rates(steps: Sequence[Beat]) -> float:
     return max(found, default=0.0)
 
 
-def _order(number: int, theirs: Beat, ours: Beat) -> Iterator[Departure]:
+def _order(number: int, theirs: Beat, ours: Beat) -> Iterator[StepDeparture]:
     """Another optimiser, another number of passes, another scale: what follows cannot agree."""
     lines = _lines("update", theirs, ours)
     if {*theirs.weights}.isdisjoint(ours.weights) and theirs.weights and ours.weights:
         told = f"the port updates the weights of another optimiser{HERE}"
-        yield Departure(number, "data", "order of updates", told, *lines)
+        yield StepDeparture(number, "data", "order of updates", told, *lines)
     elif theirs.passes != ours.passes:
         told = f"are {ours.passes}, and {theirs.passes} in the original{HERE}"
-        yield Departure(number, "gradients", "backward passes", told, *lines)
+        yield StepDeparture(number, "gradients", "backward passes", told, *lines)
     elif theirs.scale and ours.scale and theirs.scale != ours.scale:
         told = f"is {ours.scale:g}, and {theirs.scale:g} in the original{HERE}"
-        yield Departure(number, "scale", "scale of the loss", told, *lines)
+        yield StepDeparture(number, "scale", "scale of the loss", told, *lines)
 
 
 def _settings(
-    number: int, theirs: Beat, ours: Beat, run: Run, largest: float
-) -> Iterator[Departure]:
+    number: int, theirs: Beat, ours: Beat, run: TrainingRun, largest: float
+) -> Iterator[StepDeparture]:
     """The settings of the optimiser that differ in a step."""
     names = theirs.settings.keys() & ours.settings.keys()
     same_weights = theirs.weights == ours.weights
@@ -139,14 +139,14 @@ def _alike(name: str, theirs: object, ours: object, largest: float) -> bool:
     return name == "lr" and near_rates(theirs, ours, largest)
 
 
-def _numbers(number: int, theirs: Beat, ours: Beat, noise: Noise) -> Iterator[Departure]:
+def _numbers(number: int, theirs: Beat, ours: Beat, noise: NoiseShare) -> Iterator[StepDeparture]:
     """What differs in the losses, the gradients that the optimiser gets, and the averages."""
     if theirs.given == ours.given and len(theirs.losses) == len(ours.losses):
         for place, (one, two) in enumerate(zip(theirs.losses, ours.losses, strict=True)):
             name = f"loss {place + 1}" if len(theirs.losses) > 1 else "loss"
             if _is_off(one, two, noise.of_loss(name, one)):
                 told = f"is {two:.7g}, and {one:.7g} in the original{HERE}"
-                yield Departure(number, "loss", name, told, *_lines("loss", theirs, ours))
+                yield StepDeparture(number, "loss", name, told, *_lines("loss", theirs, ours))
     lines = _lines("update", theirs, ours)
     for name, clip in theirs.clips.items():
         own_clip = ours.clips.get(name)
@@ -155,12 +155,12 @@ def _numbers(number: int, theirs: Beat, ours: Beat, noise: Noise) -> Iterator[De
                 f"is {own_clip.factor:.6g} times what the passes give, and {clip.factor:.6g} times "
                 f"in the original{HERE}"
             )
-            yield Departure(number, "clipping", name, told, *lines)
+            yield StepDeparture(number, "clipping", name, told, *lines)
     for name, kept in theirs.decays.items():
         own = ours.decays.get(name)
         if own is not None and _apart(kept, own, UNIT * (kept.unit + own.unit)):
             told = f"keeps {own.factor:.6g} of itself, and {kept.factor:.6g} in the original{HERE}"
-            yield Departure(number, "averages", name, told, *lines)
+            yield StepDeparture(number, "averages", name, told, *lines)
 
 
 def _apart(one: Share, two: Share, rounding: float) -> bool:

@@ -11,8 +11,14 @@ import numpy as np
 from equivalence import nesting
 from equivalence.dry.beats import LARGE, OVERFLOWS, SIZES, SWING, Beat, Beats, Share
 from equivalence.scripts import places
-from equivalence.scripts.recording import Recorder, StoppedError
-from equivalence.scripts.steps import Call, Given, Paired, Run, Side
+from equivalence.scripts.recording import RunRecorder, StoppedError
+from equivalence.scripts.steps import (
+    ReferenceNetworks,
+    StepCall,
+    StepInput,
+    TrainingRun,
+    TrainingSide,
+)
 
 WATCHED = 2
 """Calls of a network that are made before it only answers: does the second one leave a count?"""
@@ -24,7 +30,7 @@ Answers = dict[tuple, list[np.ndarray]]
 """Network, mode and shapes of its inputs -> what it answers."""
 
 
-class DrySide(Side, Protocol):
+class DrySide(TrainingSide, Protocol):
     """What a framework shows of a dry run."""
 
     def trains(self, network: Any) -> bool:
@@ -36,12 +42,12 @@ class DrySide(Side, Protocol):
     def numbers(self, network: Any) -> dict[str, object]:
         """Name -> value of the plain numbers in the layers of a network."""
 
-    def watching(self, recorder: Recorder) -> contextlib.AbstractContextManager:
+    def watching(self, recorder: RunRecorder) -> contextlib.AbstractContextManager:
         """A context in which the recorder is told of all that a script does."""
 
 
-class DryRecorder(Recorder):
-    """Takes what a dry run shows, see `Recorder`.
+class DryRecorder(RunRecorder):
+    """Takes what a dry run shows, see `RunRecorder`.
 
     given: the first run of the reference, by which weights and targets are the same.
     seconds: after so many of the processor, the script is stopped.
@@ -52,14 +58,14 @@ class DryRecorder(Recorder):
         self,
         side: DrySide,
         steps: int,
-        given: Run,
-        paired: Paired | None = None,
+        given: TrainingRun,
+        paired: ReferenceNetworks | None = None,
         seconds: float = 10.0,
         answers: Answers | None = None,
     ):
         super().__init__(side, steps, given, paired)
         self.side: DrySide = side
-        self.given: Run = given
+        self.given: TrainingRun = given
         self.beats, self.beat = Beats(), Beat()
         self.theirs = answers
         self.answers: Answers = {}
@@ -72,7 +78,7 @@ class DryRecorder(Recorder):
         self._patterns: dict[int, np.ndarray] = {}
         self._scales = any(step.scale is not None for step in given.steps)
         self._trained = {n for step in given.steps for n in (*step.gradients, *step.reached)}
-        self._targets: dict[tuple, Given] = {}
+        self._targets: dict[tuple, StepInput] = {}
         for target in (each for step in given.steps for each in step.targets):
             for one in target.inputs:
                 self._targets.setdefault(_signature(one.values), one)
@@ -89,7 +95,7 @@ class DryRecorder(Recorder):
         arguments: Any,
         differentiated: bool,  # noqa: ARG002
         training: bool,  # noqa: ARG002
-    ) -> tuple[Any, Call | None]:
+    ) -> tuple[Any, StepCall | None]:
         """A call of a network begins."""
         self._go_on()
         known = id(network) in self._numbers

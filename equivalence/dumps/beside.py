@@ -39,7 +39,7 @@ class Judgements(Protocol):
 
 
 @dataclass(frozen=True)
-class Pair:
+class ArrayPair:
     """Two arrays that belong together: their names, and how they belong."""
 
     reference: str
@@ -58,19 +58,19 @@ class Beside:
 
     reference: Dump
     candidate: Dump
-    pairs: tuple[Pair, ...]
+    pairs: tuple[ArrayPair, ...]
     missing: tuple[str, ...]
     extra: tuple[str, ...]
     judged: tuple[Judgements, Judgements] | None = None
 
-    def errors(self, pair: Pair) -> tuple[float | None, float | None]:
+    def errors(self, pair: ArrayPair) -> tuple[float | None, float | None]:
         """The errors of both arrays in roundings; None where one is not judged."""
         if self.judged is None:
             return None, None
         theirs, ours = self.judged
         return theirs.roundings.get(pair.reference), ours.roundings.get(pair.candidate)
 
-    def kind(self, pair: Pair) -> str:
+    def kind(self, pair: ArrayPair) -> str:
         """What a pair is: its relation, or what the original says of it."""
         if self.judged is None:
             return pair.relation.kind
@@ -85,11 +85,11 @@ class Beside:
         return RIGHT
 
     @property
-    def different(self) -> list[Pair]:
+    def different(self) -> list[ArrayPair]:
         """The pairs that are not the same, as far as the files or the original tell."""
         return [pair for pair in self.pairs if not self._same(pair)]
 
-    def _same(self, pair: Pair) -> bool:
+    def _same(self, pair: ArrayPair) -> bool:
         """Whether a pair is the same, as far as the files or the original tell.
 
         A loss within rounding of storage is, beside layers that are right. Weights that an

@@ -9,8 +9,8 @@ from typing import Any
 
 from equivalence import dtypes
 from equivalence.dumps import beside, layout, names, read, relation
-from equivalence.dumps.beside import Beside, Judgements, Pair
-from equivalence.dumps.read import Dump, Stored
+from equivalence.dumps.beside import ArrayPair, Beside, Judgements
+from equivalence.dumps.read import ArrayOnDisk, Dump
 from equivalence.dumps.relation import WITHIN, Relation
 from equivalence.errors import EquivalenceError
 from equivalence.judge.precision import BUDGET
@@ -63,7 +63,7 @@ def compare(
             "with --rename CANDIDATE=REFERENCE"
         )
     pairs = tuple(
-        Pair(name, mine, _relation(ours.arrays[mine], theirs.arrays[name]))
+        ArrayPair(name, mine, _relation(ours.arrays[mine], theirs.arrays[name]))
         for mine, name in partners.items()
     )
     missing = tuple(name for name in theirs.arrays if name not in partners.values())
@@ -72,7 +72,7 @@ def compare(
     return Beside(theirs, ours, pairs, missing, extra, judged)
 
 
-def _relation(candidate: Stored, reference: Stored) -> Relation:
+def _relation(candidate: ArrayOnDisk, reference: ArrayOnDisk) -> Relation:
     """How two arrays belong together; both by their sketches where one has no more."""
     sketch = candidate.sketch or reference.sketch
     if sketch is None:
@@ -131,7 +131,7 @@ def lines(found: Beside) -> list[str]:
     return [*text, *found.reference.notes, *found.candidate.notes]
 
 
-def _rows(found: Beside, pairs: Sequence[Pair]) -> list[tuple[str, ...]]:
+def _rows(found: Beside, pairs: Sequence[ArrayPair]) -> list[tuple[str, ...]]:
     """A heading and a row for each of the first pairs."""
     common = _folder([name for pair in pairs for name in (pair.reference, pair.candidate)])
     rows: list[tuple[str, ...]] = []

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from equivalence.dumps import names
-from equivalence.dumps.read import Dump, Stored
+from equivalence.dumps.read import ArrayOnDisk, Dump
 from equivalence.errors import DeclarationError, blaming
 from equivalence.judge import tensors
 from equivalence.judge.expected import Expected
@@ -36,7 +36,7 @@ SINGLE = UNIT_ROUNDOFF["float32"]
 
 
 @dataclass
-class Judged:
+class JudgedRun:
     """A recorded run beside the original.
 
     roundings: name of an array -> its error in roundings; infinite for another shape.
@@ -52,7 +52,7 @@ class Judged:
         return None if error is None else error <= BUDGET
 
 
-def judge(dump: Dump, network: TorchNetwork, phase: str, rename: Mapping[str, str]) -> Judged:
+def judge(dump: Dump, network: TorchNetwork, phase: str, rename: Mapping[str, str]) -> JudgedRun:
     """Judge all steps of a recorded run by the original, in a phase.
 
     rename: runs of segments of the dump's names -> the original's.
@@ -60,7 +60,7 @@ def judge(dump: Dump, network: TorchNetwork, phase: str, rename: Mapping[str, st
     Raises DeclarationError where no step can be judged, and SideError where the original cannot be
     called with what was recorded.
     """
-    found = Judged()
+    found = JudgedRun()
     for step in dict.fromkeys(name.partition("/")[0] for name in dump.arrays):
         if step.startswith("step"):
             _judge_step(dump, step, network, phase, rename, found)
@@ -78,7 +78,7 @@ def _judge_step(
     network: TorchNetwork,
     phase: str,
     rename: Mapping[str, str],
-    found: Judged,
+    found: JudgedRun,
 ) -> None:
     arrays = {
         name.removeprefix(f"{step}/"): each
@@ -96,7 +96,7 @@ def _judge_step(
         found.notes.append(f"{dump.path}: {step} is not judged: {why}")
         return
     with blaming("reference", f"{dump.path}, {step}"):
-        sample = _Recorded(step, arrays, _paired(network, weights, rename))
+        sample = _RecordedStep(step, arrays, _paired(network, weights, rename))
         network.backward = bool(sample.cotangents)
         measurement = Measurement(network, sample, phase, SINGLE)
         expected, partners = _expected(measurement, arrays, rename, network.backward)
@@ -104,7 +104,7 @@ def _judge_step(
         found.roundings[f"{step}/{name}"] = _error(expected[of], arrays[name])
 
 
-def _error(expected: Expected, stored: Stored) -> float:
+def _error(expected: Expected, stored: ArrayOnDisk) -> float:
     """The error of an array in roundings, by the norm that needs more; of its dtype where short."""
     unit_roundoff = max(UNIT_ROUNDOFF.get(stored.dtype, SINGLE), SINGLE)
     values = stored.load()
@@ -114,7 +114,7 @@ def _error(expected: Expected, stored: Stored) -> float:
     return max(known.errors(values, unit_roundoff))  # both are sketches already
 
 
-def _lacking(arrays: Mapping[str, Stored], weights: Mapping[str, Stored]) -> str:
+def _lacking(arrays: Mapping[str, ArrayOnDisk], weights: Mapping[str, ArrayOnDisk]) -> str:
     """Why a step cannot be judged; "" where it can."""
     inputs = {name: each for name, each in arrays.items() if name.startswith(HEAD)}
     if not inputs:
@@ -131,7 +131,7 @@ def _lacking(arrays: Mapping[str, Stored], weights: Mapping[str, Stored]) -> str
 
 
 def _paired(
-    network: TorchNetwork, weights: Mapping[str, Stored], rename: Mapping[str, str]
+    network: TorchNetwork, weights: Mapping[str, ArrayOnDisk], rename: Mapping[str, str]
 ) -> dict[str, np.ndarray]:
     """The original's name -> values of each weight."""
     slots = network.slots()
@@ -152,10 +152,12 @@ def _met(rename: Mapping[str, str], found: Iterable[str]) -> dict[str, str]:
     return {ours: theirs for ours, theirs in rename.items() if ours in text}
 
 
-class _Recorded(Sample):
+class _RecordedStep(Sample):
     """The inputs, weights and cotangents of a recorded step."""
 
-    def __init__(self, step: str, arrays: Mapping[str, Stored], weights: Mapping[str, np.ndarray]):
+    def __init__(
+        self, step: str, arrays: Mapping[str, ArrayOnDisk], weights: Mapping[str, np.ndarray]
+    ):
         inputs = {n.removeprefix(HEAD): n for n in arrays if n.startswith(HEAD)}
         ordered = sorted((n for n in inputs if n.isdecimal()), key=int)
         keywords = [name for name in inputs if not name.isdecimal()]
@@ -181,7 +183,7 @@ class _Recorded(Sample):
 
 def _expected(
     measurement: Measurement,
-    arrays: Mapping[str, Stored],
+    arrays: Mapping[str, ArrayOnDisk],
     rename: Mapping[str, str],
     backward: bool,
 ) -> tuple[dict[str, Expected], dict[str, str]]:

@@ -133,7 +133,7 @@ def digest(values: np.ndarray) -> str:
     return hashlib.sha256(values.reshape(-1).view(np.uint8).data).hexdigest()
 
 
-class Writer:
+class FolderWriter:
     """Writes a folder: one file at a time, and a manifest.
 
     folder: is made; it must be empty.

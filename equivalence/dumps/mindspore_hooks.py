@@ -27,14 +27,14 @@ GRAPH = (
     "nor gradients are seen"
 )
 
-_observers: list[tuple["Side", Passing]] = []
+_observers: list[tuple["HookedSide", Passing]] = []
 """Who sees the calls of cells: the network, and who is told."""
 
 _replaced: dict[type, contextlib.AbstractContextManager] = {}
 """Class -> the context in which it has another `__call__`."""
 
 
-class Side:
+class HookedSide:
     """A MindSpore network that is recorded."""
 
     def __init__(self, net: nn.Cell):
@@ -179,7 +179,7 @@ def _unwrapped(net: nn.Cell) -> nn.Cell:
     return net
 
 
-class Monitor(Protocol):
+class StepListener(Protocol):
     """What is told of each step."""
 
     def loss(self, value: Any) -> None:
@@ -195,7 +195,7 @@ class Monitor(Protocol):
 class _Ending(Callback):
     """Hands a monitor the loss of each step of a `Model`, and ends the step."""
 
-    def __init__(self, monitor: Monitor):
+    def __init__(self, monitor: StepListener):
         super().__init__()
         self.monitor = monitor
 
@@ -211,6 +211,6 @@ class _Ending(Callback):
         self.monitor.step()
 
 
-def callback(monitor: Monitor) -> Callback:
+def callback(monitor: StepListener) -> Callback:
     """A callback that ends each step of a `Model`."""
     return _Ending(monitor)

@@ -38,7 +38,7 @@ class Monitor:
     callback: the same as a callback of `mindspore.train.Model`.
     """
 
-    def __init__(self, side: Any, file: "_File", every: int, optimizer: Any, scaler: Any):
+    def __init__(self, side: Any, file: "_MonitorFile", every: int, optimizer: Any, scaler: Any):
         self._side, self._file, self._every = side, file, every
         self._optimizer, self._scaler = optimizer, scaler
         self._passing = Passing(_Unwatched(side), self._put)
@@ -160,7 +160,7 @@ class _Unwatched:
         """Nothing: the norm of a layer's gradient is not kept."""
 
 
-class _File:
+class _MonitorFile:
     """The file of a monitor: rows are added to it, and every second is left out when it is full."""
 
     def __init__(self, path: Path, limit: int):
@@ -266,7 +266,7 @@ def monitored(
     if every < 1:
         raise DeclarationError(f"every is {every}; it must be at least 1")
     side = side_of(net)
-    monitor = Monitor(side, _File(Path(file), limit), every, optimizer, scaler)
+    monitor = Monitor(side, _MonitorFile(Path(file), limit), every, optimizer, scaler)
     try:
         with side.observed(monitor._passing):
             monitor._start()

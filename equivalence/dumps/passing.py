@@ -13,7 +13,7 @@ UNREADABLE = (RuntimeError, TypeError, ValueError, NotImplementedError)
 """What a framework raises for a tensor that has no values to read."""
 
 
-class Side(Protocol):
+class HookedSide(Protocol):
     """A network of either framework."""
 
     def array(self, value: Any) -> np.ndarray | None:
@@ -32,7 +32,7 @@ class Passing:
     notes: what was not recorded and why -> how often, and the first that it was so of.
     """
 
-    def __init__(self, side: Side, put: Callable[[str, np.ndarray], None]):
+    def __init__(self, side: HookedSide, put: Callable[[str, np.ndarray], None]):
         self._side, self._put = side, put
         self.active = False
         self.seen: set[str] = set()

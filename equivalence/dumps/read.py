@@ -11,7 +11,7 @@ import numpy as np
 
 from equivalence import dtypes
 from equivalence.checkpoints import files, torch_files
-from equivalence.checkpoints.formats import PYTORCH, Weight
+from equivalence.checkpoints.formats import PYTORCH, StoredWeight
 from equivalence.dumps import layout
 from equivalence.errors import CheckpointError
 from equivalence.judge.sketch import Sketch
@@ -30,7 +30,7 @@ LISTS = (PROBE, "stack.json", "construct.json")
 
 
 @dataclass(frozen=True)
-class Stored:
+class ArrayOnDisk:
     """An array on disk.
 
     path: its file.
@@ -62,7 +62,7 @@ class Dump:
     """
 
     path: Path
-    arrays: dict[str, Stored]
+    arrays: dict[str, ArrayOnDisk]
     ordered: bool = False
     unread: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -129,7 +129,7 @@ def _add_recorded(dump: Dump, path: Path) -> set[Path]:
     for each in manifest.entries:
         file = path.parent / each.file
         load = functools.partial(layout.load, file, each)
-        dump.arrays[prefix + each.name] = Stored(
+        dump.arrays[prefix + each.name] = ArrayOnDisk(
             file, each.dtype, each.shape, load, each.sketch, each.digest
         )
     dump.made |= manifest.made
@@ -157,7 +157,7 @@ def _place(places: Mapping[str, int], name: str) -> int:
     return len(places)
 
 
-def _of_file(path: Path) -> dict[str, Stored]:
+def _of_file(path: Path) -> dict[str, ArrayOnDisk]:
     """Name -> array in one file; the name is "" where a file holds one array."""
     if path.suffix == ".npy":
         return {"": _numpy(path)}
@@ -174,7 +174,7 @@ def _of_file(path: Path) -> dict[str, Stored]:
     return _weights(path, torch_files.read_arrays(path))  # no state dict: a tensor, or nested ones
 
 
-def _numpy(path: Path) -> Stored:
+def _numpy(path: Path) -> ArrayOnDisk:
     try:
         values = np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, OSError, EOFError) as error:
@@ -182,7 +182,7 @@ def _numpy(path: Path) -> Stored:
     return _stored(path, values, lambda: np.array(values))
 
 
-def _zipped(path: Path) -> Iterator[tuple[str, Stored]]:
+def _zipped(path: Path) -> Iterator[tuple[str, ArrayOnDisk]]:
     try:
         with np.load(path, allow_pickle=False) as file:
             for name in file.files:
@@ -198,14 +198,14 @@ def _damaged(path: Path, error: Exception) -> CheckpointError:
     return CheckpointError(f"{path} cannot be read as {path.suffix}; write it again")
 
 
-def _weights(path: Path, weights: Mapping[str, Weight]) -> dict[str, Stored]:
+def _weights(path: Path, weights: Mapping[str, StoredWeight]) -> dict[str, ArrayOnDisk]:
     return {
         name: _stored(path, each.values, _loader(each), each.dtype)
         for name, each in weights.items()
     }
 
 
-def _loader(weight: Weight) -> Callable[[], np.ndarray]:
+def _loader(weight: StoredWeight) -> Callable[[], np.ndarray]:
     def load() -> np.ndarray:
         if weight.dtype != "bfloat16":
             return np.array(weight.values)
@@ -217,10 +217,10 @@ def _loader(weight: Weight) -> Callable[[], np.ndarray]:
 
 def _stored(
     path: Path, values: np.ndarray, load: Callable[[], np.ndarray], dtype: str = ""
-) -> Stored:
+) -> ArrayOnDisk:
     if values.dtype.kind not in "biufc":
         raise CheckpointError(f"{path} holds {values.dtype}, no numbers; save arrays of numbers")
-    return Stored(path, dtype or dtypes.name(values.dtype), values.shape, load)
+    return ArrayOnDisk(path, dtype or dtypes.name(values.dtype), values.shape, load)
 
 
 def unread_line(dump: Dump) -> str:

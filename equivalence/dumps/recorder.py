@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from equivalence.dumps.layout import Writer
+from equivalence.dumps.layout import FolderWriter
 from equivalence.dumps.passing import Passing
 from equivalence.errors import DeclarationError
 from equivalence.words import counted, listed, raised
@@ -23,7 +23,7 @@ LIMIT = 1 << 30
 class Recorder:
     """What `recorded` gives: `loss` takes what the hooks cannot see, `step` ends a step."""
 
-    def __init__(self, side: Any, writer: Writer, steps: frozenset[int] | None):
+    def __init__(self, side: Any, writer: FolderWriter, steps: frozenset[int] | None):
         self._side, self._writer, self._steps = side, writer, steps
         self._passing = Passing(side, self._put)
         self._number = 0
@@ -155,7 +155,7 @@ def recorded(
         steps = frozenset([steps] if isinstance(steps, int) else steps)
         if not all(isinstance(each, int) and each >= 0 for each in steps):
             raise DeclarationError(f"steps are numbers from 0 on, not {listed([*steps])}")
-    writer = Writer(Path(folder), side.made, whole, limit)
+    writer = FolderWriter(Path(folder), side.made, whole, limit)
     recorder = Recorder(side, writer, steps)
     try:
         with side.observed(recorder._passing):
@@ -173,11 +173,11 @@ def side_of(net: Any) -> Any:
     if ("torch.nn.modules.module", "Module") in kinds:
         from equivalence.dumps import torch_hooks
 
-        return torch_hooks.Side(net)
+        return torch_hooks.HookedSide(net)
     if ("mindspore.nn.cell", "Cell") in kinds:
         from equivalence.dumps import mindspore_hooks
 
-        return mindspore_hooks.Side(net)
+        return mindspore_hooks.HookedSide(net)
     raise DeclarationError(
         "a network that is built is recorded, a torch.nn.Module or a mindspore.nn.Cell, not "
         f"{net!r:.60}"

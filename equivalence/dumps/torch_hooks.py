@@ -20,7 +20,7 @@ COMPILED = "it is compiled: of its layers, only its own inputs and outputs are s
 _HALF = (torch.bfloat16, torch.float16)
 
 
-class Side:
+class HookedSide:
     """A PyTorch network that is recorded."""
 
     def __init__(self, net: nn.Module):

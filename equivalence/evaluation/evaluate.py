@@ -14,7 +14,7 @@ from equivalence.evaluation.metrics import Measure, Metric
 from equivalence.judge.tensors import Trace
 from equivalence.judge.verdict import Judgement, judge
 from equivalence.runs import pairing, sides
-from equivalence.runs.comparison import Drawn
+from equivalence.runs.comparison import CaseAtSeed
 from equivalence.sample import Perturbed
 from equivalence.sides.feed import Feed
 from equivalence.truth.compute import MORE_RUNS, set_own_errors, whole, widen_by
@@ -85,12 +85,14 @@ def evaluate(
         with blaming("candidate", case.name):
             candidates.append(sides.build_candidate(case))
     partners = pairing.partners(first, reference.slots(), candidates[0].slots())
-    found = [_Found(Drawn(first, seed).unit_roundoff) for _ in cases]
+    found = [_CaseSoFar(CaseAtSeed(first, seed).unit_roundoff) for _ in cases]
     samples = 0
     for number, (called, arrays, labels) in enumerate(read(data, most), 1):
         tell(f"batch {number}")
         sample = Batch(first.sample_name, seed, first.dtype, called, arrays, given)
-        reference_runs = _Runs(Measurement(reference, sample, first.phase, found[0].unit_roundoff))
+        reference_runs = _BatchRuns(
+            Measurement(reference, sample, first.phase, found[0].unit_roundoff)
+        )
         for case, candidate, of_case in zip(cases, candidates, found, strict=True):
             with blaming("candidate", f"{case.name}, batch {number}"):
                 ours = candidate.run(Feed(sample, partners, case.phase))
@@ -102,7 +104,7 @@ def evaluate(
     ]
 
 
-class _Runs:
+class _BatchRuns:
     """The reference's runs on one batch, forward only; they are made as they are asked for."""
 
     def __init__(self, measurement: Measurement):
@@ -125,14 +127,14 @@ class _Runs:
 
 
 @dataclass
-class _Found:
+class _CaseSoFar:
     """What was found of one case so far."""
 
     unit_roundoff: float
     judgements: list[Judgement] = field(default_factory=list)
     outputs: list["_Outputs"] = field(default_factory=list)
 
-    def add(self, runs: _Runs, ours: Trace, labels: np.ndarray | None, first: int) -> None:
+    def add(self, runs: _BatchRuns, ours: Trace, labels: np.ndarray | None, first: int) -> None:
         """Judge a batch. One batch that differs is enough: no more runs are made for others."""
         judged = self._judged(runs, runs.noisy, ours)
         if not judged.equal and all(each.equal for each in self.judgements):
@@ -141,7 +143,7 @@ class _Found:
         noisy = runs.noisy[:NOISY_RUNS]
         self.outputs.append(_Outputs(runs.truth, runs.own, ours, noisy, labels, first))
 
-    def _judged(self, runs: _Runs, noisy: Sequence[Trace], ours: Trace) -> Judgement:
+    def _judged(self, runs: _BatchRuns, noisy: Sequence[Trace], ours: Trace) -> Judgement:
         expected, own = whole(_outputs(runs.truth)), _outputs(runs.own)
         for name, tensor in expected.items():
             tensor.dtype = str(own[name].dtype)

@@ -22,7 +22,7 @@ from equivalence.findings.scripts import (
     SEVERITIES,
     STANDING,
     Finding,
-    Result,
+    ScriptResult,
     by_danger,
 )
 from equivalence.progress import Progress
@@ -55,7 +55,7 @@ class Table:
         ]
         self.title = self._line("finding", "kind", "API", "state", "seconds", "measured")
 
-    def row(self, result: Result) -> str:
+    def row(self, result: ScriptResult) -> str:
         """The line of one result."""
         finding = result.finding
         return self._line(
@@ -79,7 +79,7 @@ def environment() -> str:
     return ", ".join([*versions, f"Python {platform.python_version()}", platform.machine()])
 
 
-def summary(results: Iterable[Result]) -> list[str]:
+def summary(results: Iterable[ScriptResult]) -> list[str]:
     """The versions and the machine, how many findings of each kind stand, and those that do not."""
     results = list(results)
     kinds = Counter(result.finding.kind for result in results if result.state in STANDING)
@@ -91,7 +91,7 @@ def summary(results: Iterable[Result]) -> list[str]:
     return lines
 
 
-def report(found: list[Finding], results: Iterable[Result], path: Path = REPORT) -> None:
+def report(found: list[Finding], results: Iterable[ScriptResult], path: Path = REPORT) -> None:
     """Write a line for every result, with the title below it, in the order of the findings."""
     by_finding = {result.finding: result for result in results}
     table = Table(found)
@@ -126,7 +126,7 @@ def show_command(names: list[str], report: bool = False) -> int:
     return 0
 
 
-def posting(result: Result) -> str:
+def posting(result: ScriptResult) -> str:
     """A text to post upstream: the title, the environment, the script, expected, got, the cause.
 
     Raises FindingError where the finding does not stand here: there is nothing to report.

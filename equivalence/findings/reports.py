@@ -26,7 +26,7 @@ VERDICTS = {  # in the order of the page
 }
 
 
-class Report(NamedTuple):
+class PublicReport(NamedTuple):
     """A public report of a difference.
 
     source: the address of the page where it was read.
@@ -53,14 +53,14 @@ class Report(NamedTuple):
         return f"{owner}/{repository}#{last}" if kind in ("issues", "pull") else last
 
 
-def read(path: Path = KEPT) -> list[Report]:
+def read(path: Path = KEPT) -> list[PublicReport]:
     """The reports of a file. Raises FindingError where one is not as it must be.
 
     >>> {each.verdict for each in read()} <= set(VERDICTS)
     True
     """
     try:
-        reports = [Report(**each) for each in json.loads(path.read_text(encoding="utf-8"))]
+        reports = [PublicReport(**each) for each in json.loads(path.read_text(encoding="utf-8"))]
     except (OSError, ValueError, TypeError) as error:
         raise FindingError(f"{path} is no list of reports: {error}") from error
     for each in reports:
@@ -76,7 +76,7 @@ def read(path: Path = KEPT) -> list[Report]:
     return reports
 
 
-def page(reports: Iterable[Report], found: Iterable[Finding]) -> str:
+def page(reports: Iterable[PublicReport], found: Iterable[Finding]) -> str:
     """The page of reports, a table for each verdict. found: the findings that they name."""
     reports, places = list(reports), {each.name: f"{each.kind}/{each.path.name}" for each in found}
     counts = Counter(each.verdict for each in reports)

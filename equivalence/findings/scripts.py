@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from equivalence import files
 from equivalence.errors import IN_THE_CLONE, FindingError
-from equivalence.processes import Limit
+from equivalence.processes import TimeLimit
 from equivalence.words import nearest
 
 FOLDER = files.REPOSITORY / "findings"
@@ -105,7 +105,7 @@ class Finding(NamedTuple):
         return (self.api, *(api for api, _ in self.also))
 
 
-class Result(NamedTuple):
+class ScriptResult(NamedTuple):
     """The result of one script.
 
     finding: the script.
@@ -187,7 +187,7 @@ def choose(findings: list[Finding], names: Iterable[str]) -> list[Finding]:
     return [finding for finding in findings if not chosen_names or finding.name in chosen_names]
 
 
-class _Process:
+class _ScriptProcess:
     """A running script, in an empty folder that is removed at the end.
 
     finding: the script.
@@ -209,9 +209,9 @@ class _Process:
                 stderr=errors,
                 start_new_session=True,
             )
-        self.limit = Limit(limit, self.process.pid)
+        self.limit = TimeLimit(limit, self.process.pid)
 
-    def result(self) -> Result | None:
+    def result(self) -> ScriptResult | None:
         """The result, or None while the script runs within its limit."""
         code, seconds = self.process.poll(), time.monotonic() - self.start
         if code is None:
@@ -223,7 +223,7 @@ class _Process:
             out, errors = (path.read_text(errors="replace") for path in self.outputs)
             state, measured, expected = _judge(self.finding, code, out, errors)
         self.end()
-        return Result(self.finding, state, measured, seconds, expected)
+        return ScriptResult(self.finding, state, measured, seconds, expected)
 
     def end(self) -> None:
         """End the script if it still runs, and remove its folder."""
@@ -264,14 +264,14 @@ def _state(finding: Finding, code: int, expected: str, last: str, errors: str) -
     return (FAILED, f"not the error {missing[0]!r}: {last}") if missing else (THERE, last)
 
 
-def run(findings: Iterable[Finding], jobs: int = 1, limit: float = LIMIT) -> Iterator[Result]:
+def run(findings: Iterable[Finding], jobs: int = 1, limit: float = LIMIT) -> Iterator[ScriptResult]:
     """Run each script in a process of its own, `jobs` at a time; yields results as they come."""
     waiting = list(findings)[::-1]
-    running: list[_Process] = []
+    running: list[_ScriptProcess] = []
     try:
         while waiting or running:
             while waiting and len(running) < jobs:
-                running.append(_Process(waiting.pop(), limit))
+                running.append(_ScriptProcess(waiting.pop(), limit))
             for process in list(running):
                 if result := process.result():
                     running.remove(process)

@@ -13,10 +13,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from equivalence.further.variant import Given, Variant
+from equivalence.further.variant import GivenInputs, Variant
 from equivalence.nesting import leaves
 from equivalence.reach.decision import Decision, Key
-from equivalence.reach.observer import Operators, own_code
+from equivalence.reach.observer import OperatorDecisions, own_code
 from equivalence.reach.operators import Make, Split
 from equivalence.sample import Sample
 from equivalence.truth.measurement import Measurement
@@ -37,7 +37,7 @@ LARGEST = 1e5
 """No element of an input is moved farther than this."""
 
 
-class Held(Operators):
+class Held(OperatorDecisions):
     """Keeps the splits of one decision in a run, with what differentiates them.
 
     inputs: the inputs of the run that have a gradient.
@@ -86,7 +86,7 @@ class _Placed:
         return getattr(self._sample, name)
 
 
-def descend(measurement: Measurement, given: Given, decision: Decision) -> Variant | None:
+def descend(measurement: Measurement, given: GivenInputs, decision: Decision) -> Variant | None:
     """The inputs moved until one element takes the side that none took; None where none does.
 
     Raises what the reference raises.

@@ -16,7 +16,7 @@ from equivalence.further import shapes
 from equivalence.further.evidence import judged
 from equivalence.further.shapes import Places
 from equivalence.further.trial import Trials
-from equivalence.further.variant import Given, Variant
+from equivalence.further.variant import GivenInputs, Variant
 
 FIXED = "the port takes the size that was given alone"
 
@@ -30,7 +30,7 @@ class Fixed:
     told: a sentence for each.
     """
 
-    def __init__(self, given: Given, trials: Trials, seed: int):
+    def __init__(self, given: GivenInputs, trials: Trials, seed: int):
         self._given, self._trials, self._seed = given, trials, seed
         self._held: set[tuple[int, int]] = set()
         self.told: list[str] = []

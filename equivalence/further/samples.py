@@ -12,7 +12,7 @@ from equivalence.declare.twin import TwinCase
 from equivalence.declare.written import source
 from equivalence.further.evidence import Evidence, judged
 from equivalence.further.fixed import FIXED, Fixed
-from equivalence.further.search import Search
+from equivalence.further.search import SampleSearch
 from equivalence.further.tried import Further
 from equivalence.further.turns import Turns
 from equivalence.further.variant import SAVED, Variant, declared, keep
@@ -56,7 +56,7 @@ def tried(
         for whole, wholes in every:
             case, others = whole.sizes[0], [each.sizes[0] for each in wholes]
             tell(f"looking for further samples of {case.sample_name}")
-            search = Search(case, seed, reach, Path(folder), until - time.process_time())
+            search = SampleSearch(case, seed, reach, Path(folder), until - time.process_time())
             turns = [Turns(replace(search.given, case=one), seed) for one in (case, *others)]
             fixed.append(Fixed(search.given, search.trials, seed))
             for variant, reached in search.variants():

@@ -14,17 +14,17 @@ from equivalence.declare.twin import TwinCase
 from equivalence.errors import EquivalenceError, blaming
 from equivalence.further import descent, shapes, values
 from equivalence.further.shapes import Places
-from equivalence.further.trial import Trials, Tried
-from equivalence.further.variant import Given, Variant
+from equivalence.further.trial import Trials, TriedVariant
+from equivalence.further.variant import GivenInputs, Variant
 from equivalence.reach.decision import REFERENCE, Decision, Key, Reach
-from equivalence.runs.comparison import Drawn
+from equivalence.runs.comparison import CaseAtSeed
 from equivalence.sample import resolve_inputs
 
 SHARE = 0.5
 """The share of the time for further samples that the runs of the reference alone may take."""
 
 
-class Search:
+class SampleSearch:
     """The search for further samples of one case.
 
     trials: runs the reference on a variant.
@@ -39,12 +39,12 @@ class Search:
         self, case: TwinCase, seed: int, reach: Reach, folder: Path, seconds: float = math.inf
     ):
         self._case, self._seconds, self.reach = case, SHARE * seconds, reach
-        drawn = Drawn(case, seed)
+        drawn = CaseAtSeed(case, seed)
         pairs = resolve_inputs(case.twin.draws, case.dimensions)
         draws = tuple(
             draw if draw.stored is not None else replace(draw, shape=shape) for draw, shape in pairs
         )
-        self.given = Given(case, draws, tuple(drawn.sample().inputs()), folder)
+        self.given = GivenInputs(case, draws, tuple(drawn.sample().inputs()), folder)
         self.trials = Trials(case, seed, Variant("", draws))
 
     def variants(self) -> Iterator[tuple[Variant, tuple[Decision, ...]]]:
@@ -64,7 +64,7 @@ class Search:
     def _late(self) -> bool:
         return self.trials.seconds > self._seconds
 
-    def _new(self, tried: Tried) -> list[Decision]:
+    def _new(self, tried: TriedVariant) -> list[Decision]:
         """The decisions that a variant reaches, and that were not reached."""
         if tried.reach is None:
             return []
@@ -73,13 +73,15 @@ class Search:
         before = {key for key, each in known.decisions.items() if each.reached}
         return [each for key, each in after.decisions.items() if each.reached and key not in before]
 
-    def _taken(self, tried: Tried) -> tuple[Variant, tuple[Decision, ...]]:
+    def _taken(self, tried: TriedVariant) -> tuple[Variant, tuple[Decision, ...]]:
         new = tuple(self._new(tried))
         if tried.reach is not None:
             self.reach = self.reach + tried.reach
         return tried.variant, new
 
-    def _greedily(self, tried: Iterable[Tried]) -> Iterator[tuple[Variant, tuple[Decision, ...]]]:
+    def _greedily(
+        self, tried: Iterable[TriedVariant]
+    ) -> Iterator[tuple[Variant, tuple[Decision, ...]]]:
         """Of what was tried, what reaches most that is new, until nothing does."""
         rest = [each for each in tried if each.reach is not None]
         while rest:
@@ -138,7 +140,7 @@ class Search:
                 return places, size
         return None
 
-    def _others(self, places: Places, sizes: Sequence[int]) -> list[Tried]:
+    def _others(self, places: Places, sizes: Sequence[int]) -> list[TriedVariant]:
         tried = []
         for size in sizes:
             if self._late:
@@ -146,7 +148,7 @@ class Search:
             tried.append(self.trials(self._sized([(places, size)])))
         return tried
 
-    def _joined(self, changes: Sequence[tuple[Places, int]]) -> Iterator[Tried]:
+    def _joined(self, changes: Sequence[tuple[Places, int]]) -> Iterator[TriedVariant]:
         """All changes in one variant where the reference takes them together; else each alone."""
         if not changes:
             return

@@ -7,7 +7,7 @@ of one input alone. The first of these that the reference takes counts.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from equivalence.further.variant import Given
+from equivalence.further.variant import GivenInputs
 from equivalence.reach.decision import Decision
 from equivalence.reach.words import BRANCH, CHOICE, LOOP
 
@@ -178,7 +178,7 @@ def _text(decision: Decision) -> str:
     return f"{decision.key.text} {decision.detail}"
 
 
-def told(given: Given, places: Places, size: int) -> str:
+def told(given: GivenInputs, places: Places, size: int) -> str:
     """Another size in words: a batch, or a size of an axis."""
     i, axis = min(places, key=lambda place: place[::-1])
     if axis == 0:

@@ -12,14 +12,14 @@ from equivalence.errors import EquivalenceError, SideError, blaming
 from equivalence.further.evidence import NOT_FINITE
 from equivalence.further.variant import Variant
 from equivalence.reach.decision import Reach
-from equivalence.runs.comparison import Drawn
+from equivalence.runs.comparison import CaseAtSeed
 from equivalence.truth.measurement import Measurement
 
 EMPTY = "the original computes with empty tensors"
 
 
 @dataclass(frozen=True)
-class Tried:
+class TriedVariant:
     """A variant that the reference has run on.
 
     reach: the decisions that it takes; None where it is no sample.
@@ -43,7 +43,7 @@ class Trials:
 
     def __init__(self, case: TwinCase, seed: int, given: Variant):
         self._case, self._seed = case, seed
-        drawn = Drawn(case, seed)
+        drawn = CaseAtSeed(case, seed)
         self.measurement = drawn.measurement(drawn.sample())
         self.empty = self.infinite = False
         self.seconds = 0.0
@@ -52,7 +52,7 @@ class Trials:
 
     def on(self, variant: Variant) -> Measurement:
         """The reference with the sample of a variant. Raises DeclarationError where it is none."""
-        drawn = Drawn(variant.case(self._case), self._seed)
+        drawn = CaseAtSeed(variant.case(self._case), self._seed)
         before = self.measurement
         units = before.unit_roundoff, before.products
         return Measurement(before.network, drawn.sample(), before.phase, *units)
@@ -66,7 +66,7 @@ class Trials:
         finally:
             self.seconds += time.process_time() - begun
 
-    def __call__(self, variant: Variant, finite: bool = True) -> Tried:
+    def __call__(self, variant: Variant, finite: bool = True) -> TriedVariant:
         """Run on a variant. finite: whether it must give finite numbers."""
         try:
             with blaming("reference", self._case.name), self.timed():
@@ -75,12 +75,12 @@ class Trials:
                 trace = measurement.run_own(observer)
         except SideError as error:
             cause = error.__cause__
-            return Tried(variant, None, f"the original raises {type(cause).__name__}")
+            return TriedVariant(variant, None, f"the original raises {type(cause).__name__}")
         except EquivalenceError as error:
-            return Tried(variant, None, str(error))
+            return TriedVariant(variant, None, str(error))
         if observer.empty and not self.empty:
-            return Tried(variant, None, EMPTY)
+            return TriedVariant(variant, None, EMPTY)
         numbers = [each for each in trace.values() if np.asarray(each).dtype.kind in "fc"]
         if finite and not self.infinite and not all(np.isfinite(each).all() for each in numbers):
-            return Tried(variant, None, NOT_FINITE)
-        return Tried(variant, observer.reach + measurement.of_sample())
+            return TriedVariant(variant, None, NOT_FINITE)
+        return TriedVariant(variant, observer.reach + measurement.of_sample())

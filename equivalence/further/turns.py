@@ -14,7 +14,7 @@ from equivalence.declare.twin import TwinCase
 from equivalence.errors import EquivalenceError
 from equivalence.further import evidence
 from equivalence.further.evidence import Evidence
-from equivalence.further.variant import Given, Variant
+from equivalence.further.variant import GivenInputs, Variant
 from equivalence.judge.outcome import Outcome
 from equivalence.sides.protocols import CandidateSide
 from equivalence.twins.check import outcome_of
@@ -30,7 +30,7 @@ class Turns:
     seed: its base seed.
     """
 
-    def __init__(self, given: Given, seed: int):
+    def __init__(self, given: GivenInputs, seed: int):
         self._given, self._case, self._seed = given, given.case, seed
         self._candidate: CandidateSide | None = None
         self._before = Variant("the inputs that were given", given.draws)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from equivalence.further.variant import Given, Variant
+from equivalence.further.variant import GivenInputs, Variant
 from equivalence.reach.decision import CANDIDATE, Decision
 from equivalence.reach.words import (
     BOUND,
@@ -62,12 +62,12 @@ class Way(NamedTuple):
     """
 
     kinds: tuple[str, ...]
-    variants: Callable[[Given, Missed], Iterator[Variant]]
+    variants: Callable[[GivenInputs, Missed], Iterator[Variant]]
     finite: bool = True
     blind: bool = False
 
 
-def scaled(given: Given, missed: Missed) -> Iterator[Variant]:
+def scaled(given: GivenInputs, missed: Missed) -> Iterator[Variant]:
     """All inputs multiplied by the same, and each one alone; one of two that is moved away.
 
     Where only the candidate decides something, nothing tells which scale reaches it.
@@ -78,7 +78,7 @@ def scaled(given: Given, missed: Missed) -> Iterator[Variant]:
     yield from _beyond(given)
 
 
-def _beyond(given: Given) -> Iterator[Variant]:
+def _beyond(given: GivenInputs) -> Iterator[Variant]:
     """Rows of one of two inputs of one shape moved beyond the other, as boxes that do not meet.
 
     Then all of a row is on the far side at once: two bounds that bite one at a time tell nothing of
@@ -96,12 +96,12 @@ def _beyond(given: Given) -> Iterator[Variant]:
             yield replace(given.replaced(told, {one: rows.reshape(x.shape)}), always=True)
 
 
-def tiny(given: Given, _missed: Missed) -> Iterator[Variant]:
+def tiny(given: GivenInputs, _missed: Missed) -> Iterator[Variant]:
     """All inputs divided, down to where an epsilon is as large."""
     yield from _times(given, SMALL)
 
 
-def _times(given: Given, factors: Sequence[float]) -> Iterator[Variant]:
+def _times(given: GivenInputs, factors: Sequence[float]) -> Iterator[Variant]:
     floats = given.floats
     single = [[i] for i in floats] if 1 < len(floats) <= SINGLE else []
     for at in [floats, *single] if floats else []:
@@ -110,7 +110,7 @@ def _times(given: Given, factors: Sequence[float]) -> Iterator[Variant]:
             yield given.scaled(f"{told} times {factor:g}", factor, at)
 
 
-def shifted(given: Given, _missed: Missed) -> Iterator[Variant]:
+def shifted(given: GivenInputs, _missed: Missed) -> Iterator[Variant]:
     """All inputs shifted, and all of one sign."""
     values = {i: given.values[i].astype(np.float64) for i in given.floats}
     if not values:
@@ -121,7 +121,7 @@ def shifted(given: Given, _missed: Missed) -> Iterator[Variant]:
         yield given.replaced(f"{told} inputs", {i: sign * np.abs(x) for i, x in values.items()})
 
 
-def zero_row(given: Given, _missed: Missed) -> Iterator[Variant]:
+def zero_row(given: GivenInputs, _missed: Missed) -> Iterator[Variant]:
     """One row of zeros in each input."""
     rows = {i: given.values[i].astype(np.float64) for i in given.floats}
     rows = {i: x.copy() for i, x in rows.items() if x.ndim > 1}
@@ -131,7 +131,7 @@ def zero_row(given: Given, _missed: Missed) -> Iterator[Variant]:
         yield given.replaced("a row of zeros", rows, at_ties=True)
 
 
-def grid(given: Given, missed: Missed) -> Iterator[Variant]:
+def grid(given: GivenInputs, missed: Missed) -> Iterator[Variant]:
     """Multiples of a step, others between two, and the very numbers at which decisions part."""
     bounds = sorted({each.bound for each in missed if each.bound is not None})
     numbers = [each for each in bounds if abs(each) < 1e4]
@@ -150,7 +150,7 @@ def grid(given: Given, missed: Missed) -> Iterator[Variant]:
             yield given.replaced(f"inputs on a grid of {step:g}{sign}", values, at_ties=True)
 
 
-def not_finite(given: Given, _missed: Missed) -> Iterator[Variant]:
+def not_finite(given: GivenInputs, _missed: Missed) -> Iterator[Variant]:
     """NaN and infinities among the values."""
     values = {}
     for i in given.floats:
@@ -161,7 +161,7 @@ def not_finite(given: Given, _missed: Missed) -> Iterator[Variant]:
         yield given.replaced("inputs with NaN and infinities", values)
 
 
-def indexed(given: Given, missed: Missed) -> Iterator[Variant]:
+def indexed(given: GivenInputs, missed: Missed) -> Iterator[Variant]:
     """Other whole numbers: the first, the last, those that decisions name, and those beyond.
 
     Lengths that are all the same are worth others in any case.
@@ -192,7 +192,7 @@ def indexed(given: Given, missed: Missed) -> Iterator[Variant]:
             yield given.replaced(f"{_name(given, i)} with a row of {n}", {i: changed})
 
 
-def _rows(given: Given, at: int, low: int, last: int) -> Iterator[Variant]:
+def _rows(given: GivenInputs, at: int, low: int, last: int) -> Iterator[Variant]:
     """Every number from `low` to `last` that an input does not have, if a few samples hold all.
 
     Each may be the row of a table.
@@ -208,7 +208,7 @@ def _rows(given: Given, at: int, low: int, last: int) -> Iterator[Variant]:
         yield replace(given.replaced(told, {at: changed}), always=True)
 
 
-def masked(given: Given, _missed: Missed) -> Iterator[Variant]:
+def masked(given: GivenInputs, _missed: Missed) -> Iterator[Variant]:
     """Masks whose rows are padded on the left or right, or that are empty or full."""
     for i in given.masks:
         for told, change in PATTERNS.items():
@@ -263,7 +263,7 @@ WAYS = (
 """Every way, in the order in which they are tried."""
 
 
-def _name(given: Given, at: int) -> str:
+def _name(given: GivenInputs, at: int) -> str:
     """An input in words."""
     name = given.names[at]
     return f"input {at + 1}" if isinstance(name, int) or name.isdigit() else f"input {name}"

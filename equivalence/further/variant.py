@@ -64,7 +64,7 @@ class Variant:
 
 
 @dataclass(frozen=True)
-class Given:
+class GivenInputs:
     """The inputs of a case as they are drawn.
 
     case: the case.

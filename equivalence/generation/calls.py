@@ -23,7 +23,7 @@ from equivalence.stream.observer import attached
 
 
 @dataclass
-class Call:
+class GenerationCall:
     """One call of the network.
 
     tokens: the first array of whole numbers that it is given, (rows, ...); None where it has none.
@@ -44,18 +44,18 @@ class Call:
 
 
 @dataclass
-class Run:
+class GenerationRun:
     """A run of a function that generates.
 
     calls: the calls of its network, in order. trace: what the function returns, by name.
     """
 
-    calls: list[Call] = field(default_factory=list)
+    calls: list[GenerationCall] = field(default_factory=list)
     trace: Trace = field(default_factory=dict)
 
     def enter(self, chosen: Any, given: Any, kind: type) -> None:
         """The network is called. chosen: by its function. kind: the class of tensors."""
-        self.calls.append(Call(_tokens(given, kind), chosen=_tokens(chosen, kind)))
+        self.calls.append(GenerationCall(_tokens(given, kind), chosen=_tokens(chosen, kind)))
 
     def leave(self, outputs: Any, kind: type) -> None:
         """The network has given its outputs."""
@@ -68,14 +68,16 @@ Forced = Sequence[np.ndarray | None]
 """The tokens of each call that a network is given in the place of those that its function chose."""
 
 
-def of_torch(side: TorchNetwork, path: str, run: Callable[[], Trace], forced: Forced = ()) -> Run:
+def of_torch(
+    side: TorchNetwork, path: str, run: Callable[[], Trace], forced: Forced = ()
+) -> GenerationRun:
     """The calls of the module at a path while `run` runs the side."""
     return _watched(side.module.get_submodule(path), torch.Tensor, torch.from_numpy, run, forced)
 
 
 def of_mindspore(
     side: MindSporeNetwork, path: str, run: Callable[[], Trace], forced: Forced = ()
-) -> Run:
+) -> GenerationRun:
     """The calls of the cell at a path while `run` runs the side, in PyNative mode."""
     return _watched(side.cell_at(path), ms.Tensor, ms.Tensor, run, forced)
 
@@ -86,8 +88,8 @@ def _watched(
     made: Callable[[np.ndarray], Any],
     run: Callable[[], Trace],
     forced: Forced,
-) -> Run:
-    found = Run()
+) -> GenerationRun:
+    found = GenerationRun()
 
     def before(_: Any, args: tuple, keywords: dict) -> tuple[tuple, dict]:
         number = len(found.calls)

@@ -19,11 +19,18 @@ import numpy as np
 
 from equivalence.declare.twin import TwinCase
 from equivalence.errors import DeclarationError, blaming
-from equivalence.generation.calls import Call, Forced, Run, network_of, of_mindspore, of_torch
+from equivalence.generation.calls import (
+    Forced,
+    GenerationCall,
+    GenerationRun,
+    network_of,
+    of_mindspore,
+    of_torch,
+)
 from equivalence.judge.expected import Expected
 from equivalence.judge.precision import BUDGET
 from equivalence.runs import pairing, sides
-from equivalence.runs.comparison import Drawn
+from equivalence.runs.comparison import CaseAtSeed
 from equivalence.sample import Perturbed
 from equivalence.sides.feed import Feed
 from equivalence.truth.measurement import Measurement
@@ -92,12 +99,12 @@ class Generation:
         return not self.wrong and bool(self.errors)
 
 
-class Sides:
+class GeneratorSides:
     """Both functions, and how they run. case: in PyNative mode, forward alone."""
 
     def __init__(self, case: TwinCase, seed: int):
         self.case = replace(case, execution="pynative", twin=replace(case.twin, backward=False))
-        drawn = Drawn(self.case, seed)
+        drawn = CaseAtSeed(self.case, seed)
         self.unit_roundoff = drawn.unit_roundoff
         with blaming("reference", case.name):
             self.measurement: Measurement = drawn.measurement(drawn.sample())
@@ -110,7 +117,7 @@ class Sides:
         slots = self.measurement.network.slots(), self.candidate.slots()
         self.partners = pairing.partners(self.case, *slots)
 
-    def truth(self, noise: float = 0.0, probe: int = 0, forced: Forced = ()) -> Run:
+    def truth(self, noise: float = 0.0, probe: int = 0, forced: Forced = ()) -> GenerationRun:
         """A float64 run of the original.
 
         noise: how many roundings each number is moved by. probe: the number of the noisy run.
@@ -125,7 +132,7 @@ class Sides:
         with blaming("reference", self.case.name):
             return of_torch(network, self.paths[0], lambda: measurement.run(sample), forced)
 
-    def port(self, forced: Forced = ()) -> Run:
+    def port(self, forced: Forced = ()) -> GenerationRun:
         """A run of the port. forced: the tokens of each call in the place of its own."""
 
         def run() -> dict[str, np.ndarray]:
@@ -141,7 +148,7 @@ def compare(case: TwinCase, seed: int) -> Generation:
 
     Raises DeclarationError where a side is no function of one network, or never calls it.
     """
-    both = Sides(case, seed)
+    both = GeneratorSides(case, seed)
     truth, port = both.truth(), both.port()
     forced = [call.tokens for call in truth.calls] if _is_greedy(truth) else []
     noisy = [both.truth(1.0, probe, forced) for probe in range(NOISY_RUNS)]
@@ -152,17 +159,24 @@ def compare(case: TwinCase, seed: int) -> Generation:
                 f"{case.name}: the {role} does not call its network with whole numbers, or gets no "
                 "floating output of it, so that there are no tokens and no logits to compare"
             )
-    return _Walk(both, truth, noisy, port, told).found
+    return _CallWalk(both, truth, noisy, port, told).found
 
 
-class _Walk:
+class _CallWalk:
     """A walk along the calls of both sides.
 
     truth, noisy: runs of the original. port: the run of the port by itself.
     told: the run of the port that is given the original's tokens, where they are chosen greedily.
     """
 
-    def __init__(self, both: Sides, truth: Run, noisy: list[Run], port: Run, told: Run):
+    def __init__(
+        self,
+        both: GeneratorSides,
+        truth: GenerationRun,
+        noisy: list[GenerationRun],
+        port: GenerationRun,
+        told: GenerationRun,
+    ):
         self.both, self.truth, self.noisy, self.port, self.told = both, truth, noisy, port, told
         first = truth.calls[0].tokens
         rows = len(first) if first is not None and first.ndim else 1
@@ -191,7 +205,7 @@ class _Walk:
             )
         return lengths[0] == lengths[1]
 
-    def _tokens(self, number: int, theirs: Call, ours: Call) -> bool:
+    def _tokens(self, number: int, theirs: GenerationCall, ours: GenerationCall) -> bool:
         """Compare the tokens of a call; whether to go on."""
         want, got = theirs.tokens, ours.chosen
         if want is None or got is None or want.shape != got.shape:
@@ -256,7 +270,7 @@ class _Walk:
         )
         return float(last[row, want] - last[row, got]) * one
 
-    def _loud(self, number: int) -> Iterator[Run]:
+    def _loud(self, number: int) -> Iterator[GenerationRun]:
         """Runs of the original with the whole budget of noise that are the same up to a call."""
         for probe in range(LOUD_RUNS):
             run = self.both.truth(BUDGET, probe)
@@ -277,7 +291,7 @@ class _Walk:
                 expected.widen(moved[rows])
         return expected
 
-    def _logits(self, number: int, theirs: Call, ours: Call) -> bool:
+    def _logits(self, number: int, theirs: GenerationCall, ours: GenerationCall) -> bool:
         """Compare the logits of a call; whether to go on."""
         want, got = theirs.logits, ours.logits
         if want is None or got is None or want.shape != got.shape:
@@ -329,7 +343,7 @@ class _Walk:
             )
 
 
-def _is_greedy(run: Run) -> bool:
+def _is_greedy(run: GenerationRun) -> bool:
     """Whether each row goes on with the token of the largest logit of the call before."""
     for before, after in zip(run.calls, run.calls[1:], strict=False):
         last, tokens = before.last, after.tokens
@@ -341,7 +355,7 @@ def _is_greedy(run: Run) -> bool:
     return True
 
 
-def _same_rows(calls: list[Call], number: int, want: np.ndarray) -> np.ndarray:
+def _same_rows(calls: list[GenerationCall], number: int, want: np.ndarray) -> np.ndarray:
     """Which rows of a run have the tokens in a call."""
     tokens = calls[number].tokens if number < len(calls) else None
     if tokens is None or tokens.shape != want.shape:

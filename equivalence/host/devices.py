@@ -243,7 +243,7 @@ def restore(before: dict[str, str]) -> None:
 
 
 @dataclass(frozen=True)
-class Found:
+class DevicePresence:
     """Whether a host has a device.
 
     cards: the number of cards.
@@ -265,13 +265,13 @@ except Exception as error:
 
 
 @functools.cache
-def found(device: str) -> Found:
+def found(device: str) -> DevicePresence:
     """How many cards of a device MindSpore finds on this host. Never raises.
 
     A separate process asks, once: the library of a device may crash or hang while it is loaded.
     """
     if device == "cpu":
-        return Found(1)
+        return DevicePresence(1)
     target = DEVICES[device].target
     code = _PROBE.replace("TARGET", repr(target))
     try:
@@ -279,23 +279,25 @@ def found(device: str) -> Found:
             [sys.executable, "-c", code], capture_output=True, text=True, timeout=PROBING
         )
     except subprocess.TimeoutExpired:
-        return Found(0, f"MindSpore did not answer within {PROBING:.0f} s")
+        return DevicePresence(0, f"MindSpore did not answer within {PROBING:.0f} s")
     except OSError as error:
-        return Found(0, f"no process can be started to ask MindSpore: {error}")
+        return DevicePresence(0, f"no process can be started to ask MindSpore: {error}")
     return _answer(process.returncode, process.stdout, process.stderr)
 
 
-def _answer(status: int, out: str, err: str) -> Found:
+def _answer(status: int, out: str, err: str) -> DevicePresence:
     """The result of a process that ran _PROBE, from its exit status and outputs."""
     for line in reversed(out.splitlines()):
         key, _, value = line.partition(": ")
         if key == "cards":
             cards = json.loads(value)
-            return Found(cards, "" if cards else "MindSpore finds none")
+            return DevicePresence(cards, "" if cards else "MindSpore finds none")
         if key == "why":
-            return Found(0, " ".join(json.loads(value)) or "MindSpore refuses without a word")
+            return DevicePresence(
+                0, " ".join(json.loads(value)) or "MindSpore refuses without a word"
+            )
     last = (err.strip().splitlines() or ["it says nothing"])[-1]
-    return Found(0, f"asking MindSpore ended with status {status}: {last}")
+    return DevicePresence(0, f"asking MindSpore ended with status {status}: {last}")
 
 
 def cards(device: str) -> list[str]:

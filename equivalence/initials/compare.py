@@ -21,23 +21,23 @@ from equivalence.declare.initial import InitialCase
 from equivalence.errors import blaming
 from equivalence.initials import values as initial_values
 from equivalence.initials.evidence import describe_values, examine
-from equivalence.initials.values import Weight
+from equivalence.initials.values import BuiltWeight
 from equivalence.judge.mistake import Mistake, Mistakes
 from equivalence.judge.outcome import Outcome
 from equivalence.judge.verdict import Judgement, TensorVerdict
-from equivalence.kinds import Told
+from equivalence.kinds import ToldDiagnosis
 from equivalence.words import listed, number, plain
 
 
 @dataclass
-class Comparison:
+class InitialsComparison:
     """Both sides of a case, built and tested.
 
     weights: every weight with its evidence.
     budget: the most decades of evidence that a test may give; more refuse the candidate.
     """
 
-    weights: list[Weight]
+    weights: list[BuiltWeight]
     budget: float
 
     def judgement(self) -> Judgement:
@@ -50,7 +50,7 @@ class Comparison:
         return Judgement(verdicts, unit="decades", excuse="chance")
 
 
-def _verdict(weight: Weight, budget: float) -> TensorVerdict:
+def _verdict(weight: BuiltWeight, budget: float) -> TensorVerdict:
     evidence = dict(weight.evidence)
     if weight.problem and max(evidence.values(), default=0.0) <= budget:
         evidence["structure"] = math.inf
@@ -75,7 +75,7 @@ def check(case: InitialCase, seed: int) -> Outcome:
     return Outcome(case, seed, compare(case, seed).judgement())
 
 
-def compare(case: InitialCase, seed: int) -> Comparison:
+def compare(case: InitialCase, seed: int) -> InitialsComparison:
     """Build both sides often enough, and test every weight.
 
     Raises EquivalenceError when a side raises, when the weights do not pair up, when there are
@@ -93,17 +93,17 @@ def compare(case: InitialCase, seed: int) -> Comparison:
     weights = initial_values.pool(
         case.name, values("reference"), values("candidate"), case.twin.rename
     )
-    return Comparison(weights, examine(weights))
+    return InitialsComparison(weights, examine(weights))
 
 
 WEIGHTS_PER_CAUSE = 4
 """At most this many weights of one cause are named in the terminal; the rest is counted."""
 
 
-def tell(case: InitialCase, seed: int, _every: bool) -> Told:
+def tell(case: InitialCase, seed: int, _every: bool) -> ToldDiagnosis:
     """The weights that differ, by cause, in brief; every weight's moments in full."""
     comparison = compare(case, seed)
-    return Told(
+    return ToldDiagnosis(
         brief(comparison.weights),
         [case.name, "", *full(comparison.weights, comparison.budget)],
         mistakes=Mistakes(
@@ -115,7 +115,7 @@ def tell(case: InitialCase, seed: int, _every: bool) -> Told:
     )
 
 
-def by_cause(weights: Sequence[Weight]) -> dict[str, list[str]]:
+def by_cause(weights: Sequence[BuiltWeight]) -> dict[str, list[str]]:
     """Cause -> the names of the weights that differ by it."""
     causes: dict[str, list[str]] = {}
     for weight in weights:
@@ -124,7 +124,7 @@ def by_cause(weights: Sequence[Weight]) -> dict[str, list[str]]:
     return causes
 
 
-def brief(weights: Sequence[Weight]) -> list[str]:
+def brief(weights: Sequence[BuiltWeight]) -> list[str]:
     """The weights that differ, those of one cause in one line."""
     lines = []
     for cause, names in by_cause(weights).items():
@@ -132,7 +132,7 @@ def brief(weights: Sequence[Weight]) -> list[str]:
     return lines
 
 
-def full(weights: Sequence[Weight], budget: float) -> list[str]:
+def full(weights: Sequence[BuiltWeight], budget: float) -> list[str]:
     """What both sides do to every weight, and the evidence of each test in decades."""
     lines = [f"a test refuses with more than {number(budget)} decades of evidence"]
     for weight in weights:

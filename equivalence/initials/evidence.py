@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from equivalence.initials import conventions
-from equivalence.initials.values import Weight, fixed, leading_positions, whole
+from equivalence.initials.values import BuiltWeight, fixed, leading_positions, whole
 from equivalence.judge import two_sample
 
 LEADING, REPEATS = 256, 64
@@ -17,7 +17,7 @@ SAME = 1e-3
 """Singular values that are closer than this share of the largest one are equal."""
 
 
-def examine(weights: Sequence[Weight]) -> float:
+def examine(weights: Sequence[BuiltWeight]) -> float:
     """Test every weight, note its evidence, problem and cause, and return the budget in decades.
 
     The budget is -log10(FALSE_ALARM / tests). By Bonferroni's inequality, all tests together refuse
@@ -46,13 +46,13 @@ def examine(weights: Sequence[Weight]) -> float:
     return budget
 
 
-def _is_matrix(weight: Weight) -> bool:
+def _is_matrix(weight: BuiltWeight) -> bool:
     """Whether a weight is kept whole, and has rows and columns; a kernel has a row per filter."""
     shape = weight.slot.shape
     return len(shape) > 1 and min(shape[0], math.prod(shape[1:])) > 1 and whole(shape)
 
 
-def _check_singular_values(weight: Weight, budget: float) -> None:
+def _check_singular_values(weight: BuiltWeight, budget: float) -> None:
     """Note a problem where singular values are not of one distribution: an orthogonal matrix has
     the same elements as a random one, seen one by one, and all of its singular values are equal.
 
@@ -76,13 +76,13 @@ def _check_singular_values(weight: Weight, budget: float) -> None:
             weight.cause = f"orthogonal in the {'reference' if equal[0] else 'candidate'} alone"
 
 
-def _kernel_shape(weight: Weight, shapes: dict[str, tuple[int, ...]]) -> tuple[int, ...]:
+def _kernel_shape(weight: BuiltWeight, shapes: dict[str, tuple[int, ...]]) -> tuple[int, ...]:
     """The shape that gives a weight its fans; a bias has the fans of the kernel in its layer."""
     shape, prefix = weight.slot.shape, weight.name.rpartition(".")[0]
     return shape if len(shape) > 1 else shapes.get(f"{prefix}.weight".lstrip("."), shape)
 
 
-def _check_structure(weight: Weight) -> None:
+def _check_structure(weight: BuiltWeight) -> None:
     """Note a problem where dtypes differ or values are not finite."""
     theirs, ours = weight.reference, weight.candidate
     if theirs.dtype != ours.dtype:
@@ -98,7 +98,7 @@ def _finite(values: np.ndarray) -> bool:
     return bool(np.isfinite(values).all())
 
 
-def _check_constants(weight: Weight) -> None:
+def _check_constants(weight: BuiltWeight) -> None:
     """Note a problem where a constant differs, or where one side alone fixes the whole weight."""
     theirs, ours = weight.fixed
     wrong = np.flatnonzero(theirs & ours & (weight.reference[0] != weight.candidate[0]))
@@ -141,7 +141,7 @@ def describe_values(values: np.ndarray) -> str:
     return f"{conventions.family(moments)} of std {moments.deviation:.4g}{suffix}"
 
 
-def _check_fixed(weight: Weight, budget: float) -> None:
+def _check_fixed(weight: BuiltWeight, budget: float) -> None:
     """Note a problem where one side alone fixes more elements than chance allows.
 
     An example is a row of padding. A random element has one value in b builds with a probability of
@@ -161,7 +161,7 @@ def _check_fixed(weight: Weight, budget: float) -> None:
             )
 
 
-def _check_distribution(weight: Weight, budget: float, fans: dict[str, float]) -> None:
+def _check_distribution(weight: BuiltWeight, budget: float, fans: dict[str, float]) -> None:
     """Note a problem where the elements that both sides draw are not of one distribution."""
     decades = two_sample.evidence(*weight.drawn)
     weight.evidence |= decades
@@ -183,7 +183,7 @@ def _check_distribution(weight: Weight, budget: float, fans: dict[str, float]) -
     weight.cause = conventions.difference(theirs, ours, fans)
 
 
-def copies(side: Sequence[tuple[Weight, np.ndarray]]) -> dict[tuple[str, str], float]:
+def copies(side: Sequence[tuple[BuiltWeight, np.ndarray]]) -> dict[tuple[str, str], float]:
     """Decades against the independence of each pair of weights of a side, by their correlation.
 
     The pair of a weight with itself compares its first row with its second.
@@ -211,7 +211,7 @@ def copies(side: Sequence[tuple[Weight, np.ndarray]]) -> dict[tuple[str, str], f
     return decades
 
 
-def _row_score(weight: Weight, values: np.ndarray, free: np.ndarray) -> float | None:
+def _row_score(weight: BuiltWeight, values: np.ndarray, free: np.ndarray) -> float | None:
     """The score of a kernel's first row against its second; None where too few elements remain."""
     shape = weight.slot.shape
     if len(shape) < 2 or shape[0] < 2:
@@ -227,7 +227,7 @@ def _row_score(weight: Weight, values: np.ndarray, free: np.ndarray) -> float | 
 
 
 def _check_copies(
-    drawn: dict[str, Weight],
+    drawn: dict[str, BuiltWeight],
     theirs: dict[tuple[str, str], float],
     ours: dict[tuple[str, str], float],
     budget: float,

@@ -79,7 +79,7 @@ def _seed_python_and_numpy(*seed: object) -> None:
 
 
 @dataclass
-class Weight:
+class BuiltWeight:
     """One weight of both sides, in every build.
 
     The kept elements are the leading ones of the flattened weight and, where it is large, some of
@@ -126,7 +126,7 @@ def pool(
     reference: Callable[[int], Values],
     candidate: Callable[[int], Values],
     rename: Mapping[str, str],
-) -> list[Weight]:
+) -> list[BuiltWeight]:
     """The weights of both sides, from as many builds as the smallest weight needs.
 
     reference, candidate: function of the number of a build that returns its values.
@@ -147,7 +147,7 @@ def pool(
             for number in range(len(kept), needed)
         ]
         pooled_weights = [
-            Weight(n, slots[n], np.stack(theirs), np.stack(ours))
+            BuiltWeight(n, slots[n], np.stack(theirs), np.stack(ours))
             for n in partners
             for theirs, ours in [zip(*(build[n] for build in kept), strict=True)]
         ]
@@ -188,7 +188,7 @@ def leading_positions(shape: tuple[int, ...]) -> int:
     return size if size <= MOST_ELEMENTS else MOST_ELEMENTS // 2
 
 
-def _builds_needed(name: str, pooled_weights: list[Weight]) -> int:
+def _builds_needed(name: str, pooled_weights: list[BuiltWeight]) -> int:
     """How many builds give every weight enough elements; IllPosedError beyond MOST_BUILDS."""
     # A weight that one side fixes altogether needs no more builds.
     drawn = {

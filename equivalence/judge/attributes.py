@@ -34,7 +34,7 @@ SAME = 2.0**-6
 
 
 @dataclass(frozen=True)
-class Paired:
+class PairedTraces:
     """Both traces with the attributes that are compared alone.
 
     expected: the truth; all but attributes is there as it was.
@@ -54,14 +54,14 @@ def pair(
     candidate: Trace,
     unit_roundoff: float,
     carried: Collection[str] = (),
-) -> Paired:
+) -> PairedTraces:
     """Pair the attributes of both traces by their names, and the gradients that optimisers get.
 
     carried: the names of those that the reference keeps from call to call.
     """
     theirs, ours = ([n for n in side if beside(n)] for side in (expected, candidate))
     if not (theirs or ours or carried):
-        return Paired(expected, candidate, {}, {})
+        return PairedTraces(expected, candidate, {}, {})
     apart = {name: PORT for name in ours if name not in expected and name not in carried}
     apart = {n: why for n, why in apart.items() if of_attribute(n) and not n.endswith(PER_CALL)}
     per_call = {n for n in candidate if n.endswith(PER_CALL) and n in expected}
@@ -84,7 +84,7 @@ def pair(
             else:
                 trace[name] = got
     kept = {n: t for n, t in expected.items() if not beside(n) or n in trace or n in problems}
-    return Paired(kept, trace, problems, apart)
+    return PairedTraces(kept, trace, problems, apart)
 
 
 def settled(

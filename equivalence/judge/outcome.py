@@ -49,7 +49,7 @@ def _short(error: float) -> str:
 
 
 @dataclass(frozen=True)
-class Draws:
+class DrawsCompared:
     """How the random numbers of a case were compared.
 
     count: how many draws of each side got the same numbers.
@@ -98,7 +98,7 @@ class Findings:
     kernels: tuple[Kernel, ...] = ()
     settings: Settings | None = None
     reach: Reach | None = None
-    draws: Draws | None = None
+    draws: DrawsCompared | None = None
     states: tuple[str, ...] = ()
     apart: tuple[tuple[str, str], ...] = ()
     islands: tuple[str, ...] = ()

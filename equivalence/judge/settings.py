@@ -15,7 +15,7 @@ ANY = "*"
 """A layer in a declared setting: "*.eps" stands for the setting of every layer."""
 
 
-class Named:
+class NamedSetting:
     """A setting by its layer, the class of that layer and its own name."""
 
     name: str
@@ -34,7 +34,7 @@ class Named:
 
 
 @dataclass(frozen=True)
-class Difference(Named):
+class SettingDifference(NamedSetting):
     """A setting that differs.
 
     name: the setting, in PyTorch's words.
@@ -77,12 +77,12 @@ class Difference(Named):
 
 
 @dataclass(frozen=True)
-class Unread(Named):
+class Unread(NamedSetting):
     """A setting that could not be read, on a side or on both, and so is not compared.
 
     raised: what reading it raised: "AttributeError: no padding".
     own: whether code of the model's own raised it, and none of a framework's or of this suite's.
-    name, layer, kind, why: as of a `Difference`; the name `settings` stands for all of a layer.
+    name, layer, kind, why: as of a `SettingDifference`; the name `settings`: all of a layer.
     """
 
     raised: str
@@ -96,7 +96,7 @@ class Unread(Named):
         return f"{self.path} ({self.raised})"
 
 
-Found = TypeVar("Found", Difference, Unread)
+Found = TypeVar("Found", SettingDifference, Unread)
 
 
 @dataclass(frozen=True)
@@ -114,10 +114,10 @@ class Settings:
 
     layers: int
     compared: int
-    differing: tuple[Difference, ...] = ()
-    declared: tuple[Difference, ...] = ()
+    differing: tuple[SettingDifference, ...] = ()
+    declared: tuple[SettingDifference, ...] = ()
     unread: tuple[Unread, ...] = ()
-    elsewhere: tuple[Difference, ...] = ()
+    elsewhere: tuple[SettingDifference, ...] = ()
     alone: tuple[str, ...] = ()
 
     def shown_right(self, layers: Collection[str]) -> "Settings":
@@ -127,7 +127,7 @@ class Settings:
         return replace(self, differing=wrong, elsewhere=self.elsewhere + right)
 
     @property
-    def wrong(self) -> tuple[Difference | Unread, ...]:
+    def wrong(self) -> tuple[SettingDifference | Unread, ...]:
         """What makes a case red: what differs, and what could not be read of a known layer.
 
         What code of the model's own raises, such as a property, is counted and named.
@@ -163,7 +163,7 @@ def judge_settings(compared: Settings, declared: Mapping[str, str], case: str) -
     """Tell declared differences from others.
 
     compared: the settings of both sides, compared without a declaration.
-    declared: path of a setting -> why it may differ, or cannot be read; see `Named.paths`.
+    declared: path of a setting -> why it may differ, or cannot be read; see `NamedSetting.paths`.
     case: the name of the case, for the error's text.
 
     Raises DeclarationError where a declared setting does not differ: then nobody would see when a
@@ -191,6 +191,6 @@ def _with_reasons(found: tuple[Found, ...], declared: Mapping[str, str]) -> tupl
     )
 
 
-def _guess(found: Sequence[Difference]) -> str:
+def _guess(found: Sequence[SettingDifference]) -> str:
     """What differs in fact, as the end of a sentence."""
     return f" ({', '.join(each.path for each in found[:3])} differs)" if found else ""

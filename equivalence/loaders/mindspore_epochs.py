@@ -42,7 +42,7 @@ class Orders(Protocol):
         """The script begins to read a data set; gives what each batch goes through."""
 
 
-class Handed(ds.Sampler):
+class HandedSamples(ds.Sampler):
     """Gives the samples of each epoch in the reference's order; after the last, in that of it."""
 
     def __init__(self, orders: Sequence[Sequence[int]]):
@@ -150,7 +150,7 @@ def _source_in_order(source: ds.Dataset, orders: Sequence[Sequence[int]]) -> ds.
     if hasattr(source, "sampler") and not isinstance(source, ds.MindDataset):
         made = copy.copy(source)
         made.parent = []
-        made.sampler = Handed(orders)
+        made.sampler = HandedSamples(orders)
         made.shuffle_flag = 0
         return made
     whole = unshuffled(source)
@@ -163,4 +163,6 @@ def _source_in_order(source: ds.Dataset, orders: Sequence[Sequence[int]]) -> ds.
         raise EquivalenceError(f"a {kind} with num_shards has samples of its own part alone")
     rows = [*whole.create_dict_iterator(num_epochs=1, output_numpy=True)]
     held = [tuple(row.values()) for row in rows]
-    return ds.GeneratorDataset(held, [*rows[0]], sampler=Handed(orders), num_parallel_workers=1)
+    return ds.GeneratorDataset(
+        held, [*rows[0]], sampler=HandedSamples(orders), num_parallel_workers=1
+    )

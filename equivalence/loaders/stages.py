@@ -43,7 +43,7 @@ Perturb = Callable[[np.ndarray], np.ndarray]
 """Changes each element of an array by about a rounding."""
 
 
-class Side(Protocol):
+class PipelineSide(Protocol):
     """A side of a pipeline: its stages by name, and what comes out of each."""
 
     @property
@@ -54,7 +54,7 @@ class Side(Protocol):
         """What comes out of a stage, in order. The reference takes a dtype and a perturbation."""
 
 
-class Loader(Side, Protocol):
+class Loader(PipelineSide, Protocol):
     """A side that is a loader as its user wrote it.
 
     columns: the names of the columns of a sample; numbers where the loader gives none.
@@ -220,7 +220,7 @@ class Chain:
         return (value, *rest) if rest else value
 
 
-class Seeing:
+class NotedStage:
     """A stage that notes what it is called with."""
 
     def __init__(self, step: Callable):

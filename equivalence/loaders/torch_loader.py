@@ -16,8 +16,8 @@ from equivalence.loaders.stages import (
     READ,
     Chain,
     Item,
+    NotedStage,
     Perturb,
-    Seeing,
     StagedLoader,
     array,
     as_bytes,
@@ -205,7 +205,7 @@ class TorchLoader(StagedLoader):
     def _before(self, stage: str, sample: int) -> Any:
         """What a stage is called with for a sample, as the data set calls it."""
         steps, at = self._still, self._names.index(stage)
-        seeing = Seeing(steps[at])
+        seeing = NotedStage(steps[at])
         with self._holding(Chain([*steps[:at], seeing, *steps[at + 1 :]])):
             self._sample(sample)
         return seeing.seen[0]

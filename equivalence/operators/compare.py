@@ -7,8 +7,8 @@ from equivalence.declare.operator import OperatorCase
 from equivalence.diagnosis import pattern
 from equivalence.judge.mistake import Mistake, Mistakes
 from equivalence.judge.outcome import Outcome
-from equivalence.kinds import Told
-from equivalence.runs.comparison import Drawn
+from equivalence.kinds import ToldDiagnosis
+from equivalence.runs.comparison import CaseAtSeed
 from equivalence.twins import check as twins
 from equivalence.twins.compare import compare_size
 from equivalence.words import plain
@@ -22,9 +22,9 @@ def check(case: OperatorCase, seed: int) -> Outcome:
         return twins.check(case, seed)
 
 
-def tell(case: OperatorCase, seed: int, every: bool) -> Told:
+def tell(case: OperatorCase, seed: int, every: bool) -> ToldDiagnosis:
     """The shape of each wrong tensor's error in brief; all inputs, truths and results in full."""
-    comparison, unit_roundoff = compare_size(case, seed), Drawn(case, seed).unit_roundoff
+    comparison, unit_roundoff = compare_size(case, seed), CaseAtSeed(case, seed).unit_roundoff
     brief = []
     for verdict in comparison.judgement.verdicts if every else comparison.judgement.differing:
         expected, got = (
@@ -42,4 +42,4 @@ def tell(case: OperatorCase, seed: int, every: bool) -> Told:
         full += [f"{name}, truth", str(expected.truth), f"{name}, candidate"]
         full.append(str(comparison.trace.get(name)))
     mistakes = [] if every else [Mistake(words=(plain(line),)) for line in brief]
-    return Told(brief, brief + full, mistakes=Mistakes(mistakes))
+    return ToldDiagnosis(brief, brief + full, mistakes=Mistakes(mistakes))

@@ -33,7 +33,7 @@ from equivalence.host.isolation import isolated
 from equivalence.output import DIFFERENT, aside, demand_writable, tell, write_json
 from equivalence.own import result, terminal
 from equivalence.own.notebook import twin_of
-from equivalence.own.session import DROPOUT, UNKNOWN, Session, Tell, Verdict, forget
+from equivalence.own.session import DROPOUT, UNKNOWN, CaseVerdict, Session, Tell, forget
 from equivalence.reach.words import exactly, listing
 from equivalence.targets import needs
 from equivalence.typed_targets import demand_target
@@ -312,7 +312,7 @@ def _run(session: Session, wanted: Wanted, repeat: result.Repeat) -> int:
         _print(result.settings_lines(structure))
         raise structure.problem
     tell(result.settings_lines(structure)[0])
-    verdicts: list[Verdict] = []
+    verdicts: list[CaseVerdict] = []
     samples, further = {}, None
     if not wanted.settings:
         if not wanted.inputs:

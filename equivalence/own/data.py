@@ -13,11 +13,11 @@ from equivalence.judge.outcome import Outcome
 from equivalence.loaders.stages import BATCH, READ, Loader
 from equivalence.output import answer, aside, demand_writable, tell
 from equivalence.pipelines.check import Others, diagnosed, tried
-from equivalence.pipelines.compare import Sides, compare
-from equivalence.pipelines.diagnose import DECODE, Diagnosis
+from equivalence.pipelines.compare import PipelineSides, compare
+from equivalence.pipelines.diagnose import DECODE, PipelineDiagnosis
 from equivalence.report import answer as report
 from equivalence.report import text
-from equivalence.report.answer import DETAILS, Found
+from equivalence.report.answer import DETAILS, AnsweredCase
 from equivalence.typed_targets import demand_target
 from equivalence.words import counted, listed
 
@@ -33,7 +33,7 @@ WHY = "MindSpore's own Decode reads them otherwise; --pictures deep cmyk tries t
 
 
 @dataclass(frozen=True)
-class Further:
+class AlsoAsked:
     """What else was asked: its lines, and its part of the JSON document."""
 
     lines: Sequence[str] = ()
@@ -48,7 +48,7 @@ def command(
     pictures: Sequence[str],
     seed: int,
     json_file: Path | None,
-    more: Callable[[Loader, Loader], Further] | None = None,
+    more: Callable[[Loader, Loader], AlsoAsked] | None = None,
 ) -> int:
     """Compare both and print what became of it; 1 where they differ.
 
@@ -68,7 +68,7 @@ def command(
     case = PipelineCase(twin, twin.configs[0], batches)
     with aside(), isolated():
         tell("building both")
-        sides = Sides(case, seed)
+        sides = PipelineSides(case, seed)
         both = sides.loaders()
         drawing = sides.drawing()
         tell("comparing what they give")
@@ -82,7 +82,7 @@ def command(
         if not outcome.passed:
             tell("looking for the first stage that differs")
             found = diagnosed(case, seed, others.shown, sides)
-        further = more(*both) if more is not None and both is not None else Further()
+        further = more(*both) if more is not None and both is not None else AlsoAsked()
     document = {
         "equal": outcome.passed,
         "results": [json.loads(line) for line in text.lines(outcome)],
@@ -94,7 +94,7 @@ def command(
     return answer(told, outcome.passed, json_file, document)
 
 
-def _left_out(sides: Sides, pictures: Sequence[str]) -> dict[str, str]:
+def _left_out(sides: PipelineSides, pictures: Sequence[str]) -> dict[str, str]:
     """The kinds of pictures that are not tried unless they are asked for, and why."""
     decodes = any(each.startswith(DECODE) for each in sides.stages("candidate"))
     return dict.fromkeys(DECODED_OTHERWISE, WHY) if decodes and not pictures else {}
@@ -102,7 +102,7 @@ def _left_out(sides: Sides, pictures: Sequence[str]) -> dict[str, str]:
 
 def lines(
     outcome: Outcome,
-    found: Diagnosis | None,
+    found: PipelineDiagnosis | None,
     both: tuple[Loader, Loader] | None,
     drawing: Sequence[str | None] = (None, None),
 ) -> list[str]:
@@ -111,7 +111,9 @@ def lines(
     found: the diagnosis of what differs; None where nothing does. drawing: where each side draws
     beside its stages.
     """
-    first = report.answer([Found(outcome, found.mistakes) if found else Found(outcome)]).lines()
+    first = report.answer(
+        [AnsweredCase(outcome, found.mistakes) if found else AnsweredCase(outcome)]
+    ).lines()
     described = [
         f"{side}: {_described(each)}{_drawn(each, level)}"
         for side, each, level in zip(SIDES, both or (), drawing, strict=False)

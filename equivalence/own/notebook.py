@@ -9,7 +9,7 @@ from equivalence import nesting
 from equivalence.declare.draws import Draw
 from equivalence.declare.twin import DTYPES, EXECUTIONS, PHASES, Twin
 from equivalence.errors import DeclarationError
-from equivalence.judge.settings import Difference, Unread
+from equivalence.judge.settings import SettingDifference, Unread
 from equivalence.own import live
 from equivalence.own.result import Repeat, Result
 from equivalence.own.session import UNKNOWN, Session, forget
@@ -82,7 +82,9 @@ def compare(
         return Result(session.twin, structure, tuple(verdicts), repeat, further)
 
 
-def settings(reference: Any, candidate: Any, **fields: Any) -> tuple[Difference | Unread, ...]:
+def settings(
+    reference: Any, candidate: Any, **fields: Any
+) -> tuple[SettingDifference | Unread, ...]:
     """The settings of all aligned layers that differ, or could not be read. Nothing is run.
 
     reference, candidate, fields: as for `compare`.

@@ -10,10 +10,10 @@ from equivalence.declare.twin import Twin
 from equivalence.further.tried import Further, added
 from equivalence.further.variant import declared
 from equivalence.judge.outcome import Outcome
-from equivalence.judge.settings import Difference, Unread, alone_told, unread_told
+from equivalence.judge.settings import SettingDifference, Unread, alone_told, unread_told
 from equivalence.judge.verdict import TensorVerdict
 from equivalence.own.proposal import shown_each
-from equivalence.own.session import DROPOUT, Structure, Verdict
+from equivalence.own.session import DROPOUT, CaseVerdict, Structure
 from equivalence.page.write import framed, page
 from equivalence.reach import words
 from equivalence.reach.decision import Reach, encode, total
@@ -75,7 +75,7 @@ class Repeat(NamedTuple):
     inputs: str = ""
     write: Callable[[Sequence[str]], str] = ", ".join
 
-    def of(self, verdict: Verdict) -> str:
+    def of(self, verdict: CaseVerdict) -> str:
         """What repeats the case of a verdict."""
         inputs, case = self.inputs, verdict.outcome.case
         if verdict.sample is not None and verdict.sample.turns is not None:
@@ -112,7 +112,7 @@ class Result:
 
     twin: Twin
     structure: Structure
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[CaseVerdict, ...]
     repeat: Repeat = NOT_REPEATED
     further: Further | None = None
 
@@ -164,7 +164,7 @@ class Result:
         return tuple(map(words.told, self.reach.missed)) if self.reach else ()
 
     @property
-    def settings(self) -> tuple[Difference | Unread, ...]:
+    def settings(self) -> tuple[SettingDifference | Unread, ...]:
         """The settings that differ, or could not be read of a framework's layer, undeclared."""
         return self.structure.settings.wrong
 
@@ -252,7 +252,7 @@ def settings_lines(structure: Structure) -> list[str]:
     return [*_cut(lines, "setting"), *unread]
 
 
-def shown_setting(each: Difference) -> str:
+def shown_setting(each: SettingDifference) -> str:
     """A setting that differs, with its layer."""
     return f"{each.layer or 'the network'} ({each.kind}): {each}"
 
@@ -301,7 +301,7 @@ def _alone(structure: Structure) -> Iterable[str]:
             yield f"candidate {name} ({slot})"
 
 
-def verdict_lines(verdict: Verdict) -> list[str]:
+def verdict_lines(verdict: CaseVerdict) -> list[str]:
     """The details of one case: a line where it passed, the tables of a failed test otherwise."""
     outcome = verdict.outcome
     if verdict.sample is not None:
@@ -334,7 +334,7 @@ def verdict_lines(verdict: Verdict) -> list[str]:
     return ["; ".join([line, *also])]
 
 
-def _failure(verdict: Verdict, repeat: Repeat) -> str:
+def _failure(verdict: CaseVerdict, repeat: Repeat) -> str:
     """The text of a case that failed."""
     told = replace(verdict.outcome, proposed=())  # they are told once, with the pairs
     return text.failure(told, repeat.of(verdict), verdict.diagnosis, verdict.mistakes)
@@ -363,7 +363,7 @@ def _both(twin: Twin) -> str:
     return f"{twin.candidate} beside {twin.reference}"
 
 
-def closing(verdicts: Sequence[Verdict]) -> list[str]:
+def closing(verdicts: Sequence[CaseVerdict]) -> list[str]:
     """The last lines: what was compared, and the conclusion."""
     if not verdicts:
         return []
@@ -373,7 +373,7 @@ def closing(verdicts: Sequence[Verdict]) -> list[str]:
     return [f"compared {every}", *text.table(rows), conclusion(verdicts)]
 
 
-def conclusion(verdicts: Sequence[Verdict]) -> str:
+def conclusion(verdicts: Sequence[CaseVerdict]) -> str:
     """The result in a few words."""
     outcomes = [each.outcome for each in verdicts]
     errors = sum(each.outcome.error is not None for each in verdicts if each.sample is None)

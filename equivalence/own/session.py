@@ -51,7 +51,7 @@ from equivalence.own import refused
 from equivalence.own.proposal import propose, shown_inputs, unkept
 from equivalence.reach.decision import Decision, total
 from equivalence.record import candidates, truths
-from equivalence.report.answer import NOTHING, Found
+from equivalence.report.answer import NOTHING, AnsweredCase
 from equivalence.runs import kept, pairing, sides
 from equivalence.structure import order, weights
 from equivalence.structure.slots import CONSTANT
@@ -100,7 +100,7 @@ class Structure:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class CaseVerdict:
     """The verdict on one case.
 
     outcome: the outcome of its check.
@@ -125,9 +125,9 @@ class Verdict:
     reached: tuple[Decision, ...] = ()
 
     @property
-    def found(self) -> Found:
+    def found(self) -> AnsweredCase:
         """What the answer takes of it."""
-        return Found(self.outcome, self.mistakes)
+        return AnsweredCase(self.outcome, self.mistakes)
 
     def twin(self) -> Twin:
         """The twin of a further sample, under a name of its own."""
@@ -304,7 +304,7 @@ class Session:
         )
         return WeightError("\n".join([said, *whole.lines()[1:]]))
 
-    def verdicts(self) -> Iterator[Verdict]:
+    def verdicts(self) -> Iterator[CaseVerdict]:
         """Check each case of the twin.
 
         A case in which a side raises, as where the compiler refuses it, is red, and the others go
@@ -313,7 +313,7 @@ class Session:
         """
         done: dict[tuple, TwinCase] = {}
         errors: list[SideError | IllPosedError] = []
-        waiting: list[Verdict] = []  # until a case can be compared
+        waiting: list[CaseVerdict] = []  # until a case can be compared
         every, begun = list(cases(self.twin, self.device, self.kind)), time.monotonic()
         number = 0
         while number < len(every):
@@ -333,7 +333,7 @@ class Session:
                 except (SideError, IllPosedError) as error:
                     errors.append(error)
                     outcome = Outcome(case, self.seed, None, error=str(error))
-                verdict = self._diagnose(outcome) if _blamed(outcome) else Verdict(outcome)
+                verdict = self._diagnose(outcome) if _blamed(outcome) else CaseVerdict(outcome)
                 if refusal is not None:
                     outcome, mistakes = refused.told(case, outcome, verdict.mistakes, refusal)
                     verdict = replace(verdict, outcome=outcome, mistakes=mistakes)
@@ -365,7 +365,7 @@ class Session:
         self.tell("the network itself draws random numbers: both sides get the same")
         self.twin = replace(twin, random_layers=REPLAY, executions=("pynative",))
 
-    def all_verdicts(self, thorough: bool = False) -> tuple[list[Verdict], Further | None]:
+    def all_verdicts(self, thorough: bool = False) -> tuple[list[CaseVerdict], Further | None]:
         """The verdicts on all cases and, after a green, on further samples.
 
         The verdict on the first sample that shows a difference comes last.
@@ -379,8 +379,8 @@ class Session:
         return verdicts + ([] if shown is None else [shown]), further
 
     def further(
-        self, verdicts: Sequence[Verdict], seconds: float
-    ) -> tuple[Further | None, Verdict | None]:
+        self, verdicts: Sequence[CaseVerdict], seconds: float
+    ) -> tuple[Further | None, CaseVerdict | None]:
         """Try further samples, and the verdict on the first that shows a difference, if one does.
 
         verdicts: those on the given inputs; nothing is tried unless all are green.
@@ -403,7 +403,7 @@ class Session:
             if shown.variant.turns is not None:  # no command can give two samples
                 declare(shown)
             outcome = shown.outcome
-            verdict = self._diagnose(outcome) if _blamed(outcome) else Verdict(outcome)
+            verdict = self._diagnose(outcome) if _blamed(outcome) else CaseVerdict(outcome)
             return found, replace(verdict, sample=shown.variant, reached=shown.reached)
 
     def hidden(self, case: TwinCase) -> settings.Hidden:
@@ -454,15 +454,15 @@ class Session:
             text += self._tried
             raise SideError(text, error.side) from error
 
-    def _diagnose(self, outcome: Outcome) -> Verdict:
+    def _diagnose(self, outcome: Outcome) -> CaseVerdict:
         self.tell(f"looking for the culprit of {outcome.case.name}")
         try:
             found = _way(outcome.case).diagnose(outcome.case, self.seed)
         except Exception as error:  # must not hide the difference itself
             line = f"no diagnosis: {raised(error)}"
-            return Verdict(outcome, (line,))
+            return CaseVerdict(outcome, (line,))
         told = text.told(found)
-        return Verdict(
+        return CaseVerdict(
             outcome,
             tuple(told.brief),
             tuple(found.culprits),

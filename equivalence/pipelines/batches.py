@@ -8,7 +8,7 @@ from equivalence.declare.batches import Batches
 from equivalence.errors import DeclarationError
 from equivalence.loaders.stages import BATCH
 from equivalence.nesting import Arguments
-from equivalence.pipelines.compare import Sides, label
+from equivalence.pipelines.compare import PipelineSides, label
 from equivalence.sample import Sample
 
 
@@ -21,7 +21,7 @@ def draw(
     seed: the base seed of the files and the weights.
     given: the weights that are not drawn, as of a `Sample`.
     """
-    (items,) = Sides(batches.case, seed).items("reference", BATCH, "float32")
+    (items,) = PipelineSides(batches.case, seed).items("reference", BATCH, "float32")
     items_by_step = [
         (*(v for v in item.values() if v is not label(item)), _as_given(label(item)))
         for item in items

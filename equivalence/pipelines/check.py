@@ -12,10 +12,10 @@ from equivalence.declare.pipeline import PICTURES, Pictures, PipelineCase
 from equivalence.errors import EquivalenceError, SideError
 from equivalence.judge.outcome import Outcome
 from equivalence.judge.verdict import Judgement, TensorVerdict
-from equivalence.kinds import Told
+from equivalence.kinds import ToldDiagnosis
 from equivalence.loaders.stages import READ
-from equivalence.pipelines.compare import Sides, compare, in_words
-from equivalence.pipelines.diagnose import Culprit, Diagnosis, diagnose
+from equivalence.pipelines.compare import PipelineSides, compare, in_words
+from equivalence.pipelines.diagnose import PipelineDiagnosis, StageCulprit, diagnose
 from equivalence.pipelines.encoded import SIZES, size_of
 from equivalence.pipelines.mirrored import POOL, UNKNOWN, UnmirroredError
 from equivalence.words import counted, listed, number
@@ -65,7 +65,7 @@ def check(case: PipelineCase, seed: int) -> Outcome:
 
     Raises EquivalenceError where no comparison can be made.
     """
-    sides = Sides(case, seed)
+    sides = PipelineSides(case, seed)
     with sides.reading():
         judgement = compare(case, seed, sides).judgement
     others = tried(case, seed, sides) if _meets(case, judgement) else Others()
@@ -77,30 +77,32 @@ def _meets(case: PipelineCase, judgement: Judgement) -> bool:
     return first and judgement.equal and case.twin.differs is None
 
 
-def tell(case: PipelineCase, seed: int, _every: bool) -> Told:
+def tell(case: PipelineCase, seed: int, _every: bool) -> ToldDiagnosis:
     """The first stage that differs, and why: the same few lines in brief and in full."""
-    sides = Sides(case, seed)
+    sides = PipelineSides(case, seed)
     found = diagnosed(case, seed, None, sides)
     if not found.culprits and case.pictures is None:
         found = diagnosed(case, seed, tried(case, seed, sides).shown, sides)
     lines = found.lines()
-    return Told(lines, [case.name, "", *lines], mistakes=found.mistakes)
+    return ToldDiagnosis(lines, [case.name, "", *lines], mistakes=found.mistakes)
 
 
-def diagnosed(case: PipelineCase, seed: int, shown: PipelineCase | None, sides: Sides) -> Diagnosis:
+def diagnosed(
+    case: PipelineCase, seed: int, shown: PipelineCase | None, sides: PipelineSides
+) -> PipelineDiagnosis:
     """The diagnosis of a case; of pictures of another kind, where they show the difference.
 
     sides: both sides of the case as it is.
     """
-    sides = sides if shown is None else Sides(shown, seed)
+    sides = sides if shown is None else PipelineSides(shown, seed)
     with sides.reading():
         try:
             found = diagnose(shown or case, seed, sides)
         except SideError as error:
             if shown is None:
                 raise
-            culprit = Culprit(READ, [f"the {error.side} raises {_cause(error)}"])
-            found = Diagnosis([culprit], {READ: "raises"})
+            culprit = StageCulprit(READ, [f"the {error.side} raises {_cause(error)}"])
+            found = PipelineDiagnosis([culprit], {READ: "raises"})
     if shown is not None:
         told = f"of {Pictures.read(str(shown.pictures)).told}; its own pictures are equal"
         for culprit in found.culprits:
@@ -109,7 +111,7 @@ def diagnosed(case: PipelineCase, seed: int, shown: PipelineCase | None, sides: 
 
 
 def tried(
-    case: PipelineCase, seed: int, sides: Sides, kinds: Sequence[str] = tuple(PICTURES)
+    case: PipelineCase, seed: int, sides: PipelineSides, kinds: Sequence[str] = tuple(PICTURES)
 ) -> Others:
     """Compare pictures of each kind, and shrink the first that shows a difference.
 
@@ -132,7 +134,7 @@ def tried(
         except UnmirroredError as error:
             others.untried[EVERY] = str(error)
             return others
-        except _RefusedError as error:
+        except _PicturesRefusedError as error:
             others.untried[kind] = str(error)
             continue
         if problem is not None and others.shown is None:
@@ -143,7 +145,7 @@ def tried(
     return others
 
 
-class _RefusedError(Exception):
+class _PicturesRefusedError(Exception):
     """The reference refuses pictures."""
 
 
@@ -157,7 +159,7 @@ def _compared(case: PipelineCase, kind: str, seed: int) -> tuple[Pictures, str |
     several = Pictures(kind)
     try:
         return several, _problem(case, several, seed)
-    except _RefusedError:
+    except _PicturesRefusedError:
         one = Pictures(kind, size_of(kind, 0, UNKNOWN))
         return one, _problem(case, one, seed)
 
@@ -168,20 +170,22 @@ def _problem(case: PipelineCase, pictures: Pictures, seed: int) -> str | None:
     Raises _RefusedError where the reference refuses them, or UnmirroredError.
     """
     one = replace(case, pictures=str(pictures))
-    sides = Sides(one, seed)
+    sides = PipelineSides(one, seed)
     with sides.reading():
         try:
             judgement = compare(one, seed, sides).judgement
         except SideError as error:
             if error.side == "reference":
-                raise _RefusedError(f"the reference refuses them: {_cause(error)}") from error
+                raise _PicturesRefusedError(
+                    f"the reference refuses them: {_cause(error)}"
+                ) from error
             return f"the candidate raises {_cause(error)}"
         except UnmirroredError:
             raise
         except EquivalenceError as error:
             return str(error)
     if judgement.ill_posed:
-        raise _RefusedError(f"they are ill-posed: {judgement.ill_posed}")
+        raise _PicturesRefusedError(f"they are ill-posed: {judgement.ill_posed}")
     if judgement.equal:
         return None
     worst = judgement.differing[0]
@@ -203,7 +207,7 @@ def _smallest(
         left -= 1
         try:
             told = _problem(case, smaller, seed)
-        except _RefusedError:
+        except _PicturesRefusedError:
             continue
         if told is not None:
             pictures, problem, queue = smaller, told, _smaller(smaller)

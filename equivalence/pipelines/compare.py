@@ -53,7 +53,7 @@ PROBES = 3
 
 
 @dataclass
-class Reference:
+class PipelineReference:
     """The reference's part of a comparison.
 
     expected: name -> truth, with its sensitivity and the reference's own error.
@@ -65,7 +65,7 @@ class Reference:
 
 
 @dataclass
-class Comparison:
+class PipelineComparison:
     """Both sides of a case, run and judged.
 
     reference: the truth, and the reference's own run.
@@ -73,12 +73,14 @@ class Comparison:
     judgement: the verdict on the trace.
     """
 
-    reference: Reference
+    reference: PipelineReference
     trace: Trace
     judgement: Judgement
 
 
-def compare(case: PipelineCase, seed: int, sides: "Sides | None" = None) -> Comparison:
+def compare(
+    case: PipelineCase, seed: int, sides: "PipelineSides | None" = None
+) -> PipelineComparison:
     """Run both sides of `case` to the end and judge the batches.
 
     sides: both sides where they are built already.
@@ -89,7 +91,7 @@ def compare(case: PipelineCase, seed: int, sides: "Sides | None" = None) -> Comp
 
     Raises EquivalenceError when files cannot be made or a side raises.
     """
-    sides = sides or Sides(case, seed)
+    sides = sides or PipelineSides(case, seed)
     ends = sides.ends()
     if ends is None:
         return _by_laws(sides)
@@ -108,7 +110,7 @@ def compare(case: PipelineCase, seed: int, sides: "Sides | None" = None) -> Comp
     told = texts if case.pictures else {**texts, **sides.epochs(), **sides.laws()}
     others = (in_words(name, problem) for name, problem in told.items())
     judgement = replace(judgement, verdicts=(*judgement.verdicts, *others))
-    return Comparison(reference, trace, judgement)
+    return PipelineComparison(reference, trace, judgement)
 
 
 def _without_text(loader: Loader, sample: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
@@ -117,7 +119,7 @@ def _without_text(loader: Loader, sample: Mapping[str, np.ndarray]) -> Mapping[s
     return {n: v for n, v in sample.items() if n == main or v.dtype.kind not in TEXT}
 
 
-def _keep_main(sides: "Sides", reference: Reference, trace: Trace) -> None:
+def _keep_main(sides: "PipelineSides", reference: PipelineReference, trace: Trace) -> None:
     """Leave out the columns of samples that are made up to the batch, where their law is compared.
 
     A label may be a number until then on one side, and a row of shares on the other.
@@ -128,11 +130,11 @@ def _keep_main(sides: "Sides", reference: Reference, trace: Trace) -> None:
             del tensors[each]
 
 
-def _by_laws(sides: "Sides") -> Comparison:
+def _by_laws(sides: "PipelineSides") -> PipelineComparison:
     """A comparison of what draws in each of its samples: nothing of it has one value."""
     told = {**sides.epochs(), **sides.laws()}
     verdicts = tuple(in_words(name, problem) for name, problem in told.items())
-    return Comparison(Reference({}, {}), {}, Judgement(verdicts))
+    return PipelineComparison(PipelineReference({}, {}), {}, Judgement(verdicts))
 
 
 def in_words(name: str, problem: str | None) -> TensorVerdict:
@@ -141,7 +143,7 @@ def in_words(name: str, problem: str | None) -> TensorVerdict:
     return TensorVerdict(name, BUDGET, error=error, worst=error, problem=problem)
 
 
-class Sides:
+class PipelineSides:
     """Both sides of a case over the files of one seed.
 
     Each rank is built anew for each run. A loader as it stands is built once, and taken apart.
@@ -178,7 +180,7 @@ class Sides:
         with blaming(side, self.case.name, _error_words):
             return self._build(side, self.case.ranks[0]).stages[1:-1]
 
-    def expected(self, until: str, view: View = np.asarray) -> Reference:
+    def expected(self, until: str, view: View = np.asarray) -> PipelineReference:
         """The truth after a stage, with its sensitivity and the reference's own error.
 
         view: what is compared of each array, such as the array with channels last.
@@ -200,7 +202,7 @@ class Sides:
             tensor.dtype = str(own[name].dtype)
             if tensor.truth.dtype.kind == "f":
                 _measure_own(tensor, own[name])
-        return Reference(expected, own)
+        return PipelineReference(expected, own)
 
     def ends(self) -> tuple[str, str] | None:
         """The last stage of either side that draws nothing; None where what is read does."""

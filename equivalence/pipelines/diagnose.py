@@ -19,7 +19,7 @@ from equivalence.pipelines import pictures, rows
 from equivalence.pipelines.compare import (
     UNIT_ROUNDOFF,
     Items,
-    Sides,
+    PipelineSides,
     contents,
     label,
     main_column,
@@ -47,7 +47,7 @@ DECODE = "Decode"
 
 
 @dataclass
-class Culprit:
+class StageCulprit:
     """What is to blame.
 
     reference: a stage, or `order`, `shard`, `layout`, `label`.
@@ -59,14 +59,14 @@ class Culprit:
 
 
 @dataclass
-class Diagnosis:
+class PipelineDiagnosis:
     """The result of a diagnosis.
 
     culprits: the first stage that differs, and those that draw by another law.
     stages: each examined stage -> its result in words.
     """
 
-    culprits: list[Culprit] = field(default_factory=list)
+    culprits: list[StageCulprit] = field(default_factory=list)
     stages: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -87,21 +87,23 @@ class Diagnosis:
         return lines
 
 
-def diagnose(case: PipelineCase, seed: int, sides: Sides | None = None) -> Diagnosis:
+def diagnose(
+    case: PipelineCase, seed: int, sides: PipelineSides | None = None
+) -> PipelineDiagnosis:
     """Find the first stage that differs, and all that draw by another law.
 
     sides: both sides where they are built already.
 
     Raises EquivalenceError where `check` does.
     """
-    return _Search(case, sides or Sides(case, seed)).run()
+    return _StageSearch(case, sides or PipelineSides(case, seed)).run()
 
 
-class _Search:
+class _StageSearch:
     """Both sides of a case, searched from stage to stage."""
 
-    def __init__(self, case: PipelineCase, sides: Sides):
-        self.case, self.sides, self.found = case, sides, Diagnosis()
+    def __init__(self, case: PipelineCase, sides: PipelineSides):
+        self.case, self.sides, self.found = case, sides, PipelineDiagnosis()
         self.theirs, self.ours = self.sides.stages("reference"), self.sides.stages("candidate")
         self._items: dict[tuple[str, str], list[Items]] = {}
         self.reading = READ
@@ -119,7 +121,7 @@ class _Search:
             return first
         return READ
 
-    def run(self) -> Diagnosis:
+    def run(self) -> PipelineDiagnosis:
         self._epochs()
         steps = [self._order, self._pictures, self._layout, self._labels, self._batches]
         drawing = self.sides.drawing()
@@ -150,7 +152,7 @@ class _Search:
 
     def blame(self, culprit: str, *causes: str, stage: str | None = None) -> None:
         """Add a culprit; `stage` is the stage that shows it, by default the culprit itself."""
-        self.found.culprits.append(Culprit(culprit, [*causes]))
+        self.found.culprits.append(StageCulprit(culprit, [*causes]))
         self.found.stages.setdefault(stage or culprit, "differs")
 
     # A whole epoch, and what draws.

@@ -16,7 +16,7 @@ from equivalence.judge.outcome import Outcome
 from equivalence.loaders import reads
 from equivalence.loaders.reads import Reading
 from equivalence.loaders.stages import BATCH, Item, staged
-from equivalence.pipelines.compare import Items, Sides, compare
+from equivalence.pipelines.compare import Items, PipelineSides, compare
 from equivalence.pipelines.diagnose import diagnose
 from equivalence.targets import offered
 from equivalence.words import plain, raised
@@ -69,14 +69,14 @@ def apart(theirs: Sequence[Reading], ours: Sequence[Reading]) -> list[Apart]:
     return found
 
 
-class _Trained(Sides):
+class _Trained(PipelineSides):
     """Both loaders, but for what the training itself shows.
 
     Batches may have their channels last: what the loop makes of them is what its network gets.
     """
 
     def items(self, side: str, until: str, *options: Any) -> list[Items]:
-        """See `Sides`; batches of the candidate have the layout of the reference's."""
+        """See `PipelineSides`; batches of the candidate have the layout of the reference's."""
         found = super().items(side, until, *options)
         if (side, until) != ("candidate", BATCH):
             return found

@@ -22,14 +22,14 @@ from equivalence.plugin import records as record_plugin
 from equivalence.plugin.green import GIVEN, Leader, selection_of
 from equivalence.record import truths
 
-PROCESS = pytest.StashKey["Process"]()
+PROCESS = pytest.StashKey["TestProcess"]()
 """What a process of a run knows."""
 
 LEADER = pytest.StashKey[Leader]()
 """The leader, in its process."""
 
 DECLARED = pytest.StashKey[tuple[str, bool]]()
-"""See `Process.declared`."""
+"""See `TestProcess.declared`."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -47,10 +47,10 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     if hasattr(config, "workerinput"):
         watch.begun()  # a session within this process begins later
-        config.stash[PROCESS] = Process(config, *config.workerinput[GIVEN])
+        config.stash[PROCESS] = TestProcess(config, *config.workerinput[GIVEN])
         return
     leader = Leader(config)
-    config.stash[PROCESS] = Process(config, leader.begun, leader.tests, leader.files)
+    config.stash[PROCESS] = TestProcess(config, leader.begun, leader.tests, leader.files)
     config.stash[LEADER] = leader
     config.pluginmanager.register(leader, "equivalence-changed")
     here = config.invocation_params.dir
@@ -69,7 +69,7 @@ class Unchanged(pytest.File):
         return ()
 
 
-class Process:
+class TestProcess:
     """In each process that runs tests: leaves out what is known, and says what tests depend on.
 
     begun, tests, files: see `Leader`.

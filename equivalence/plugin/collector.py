@@ -16,7 +16,7 @@ from equivalence.kinds import Case
 from equivalence.plugin.door import declares
 
 
-class Kind(NamedTuple):
+class DeclarationKind(NamedTuple):
     """One kind of declarations that a file may hold.
 
     declaration: their class.
@@ -35,10 +35,10 @@ def _everywhere(declared: twin.Twin) -> Iterator[Case]:
 
 
 KINDS = {
-    "TWINS": Kind(twin.Twin, "test_twin", _everywhere),
-    "PIPELINES": Kind(pipeline.Pipeline, "test_pipeline", pipeline.cases),
-    "INITIALS": Kind(initial.Initial, "test_initial", initial.cases),
-    "TRAININGS": Kind(data_parallel.DataParallel, "test_training", data_parallel.cases),
+    "TWINS": DeclarationKind(twin.Twin, "test_twin", _everywhere),
+    "PIPELINES": DeclarationKind(pipeline.Pipeline, "test_pipeline", pipeline.cases),
+    "INITIALS": DeclarationKind(initial.Initial, "test_initial", initial.cases),
+    "TRAININGS": DeclarationKind(data_parallel.DataParallel, "test_training", data_parallel.cases),
 }
 """What a file calls the tuple of its declarations -> their kind."""
 

@@ -30,7 +30,7 @@ from equivalence.reach.words import exactly, named
 from equivalence.record import candidates, truths
 from equivalence.report import failures
 from equivalence.report import text as report
-from equivalence.report.answer import DETAILS, NOTHING, Found, answer, answer_of_further
+from equivalence.report.answer import DETAILS, NOTHING, AnsweredCase, answer, answer_of_further
 from equivalence.twins import settings
 from equivalence.words import raised
 
@@ -116,7 +116,7 @@ def _try_further(item: pytest.Item, outcome: Outcome, took: float) -> None:
     item.stash[LINES] = report.lines(shown.outcome)
     diagnosis, mistakes, more = _diagnosed(item, shown.outcome)
     told = answer_of_further(
-        Found(shown.outcome, mistakes), shown.variant.told, [*map(named, shown.reached)]
+        AnsweredCase(shown.outcome, mistakes), shown.variant.told, [*map(named, shown.reached)]
     )
     item.stash[HEADLINE] = told.headline()
     again = f"pytest {declared(shown.outcome.case)}"
@@ -199,7 +199,7 @@ def _fail(item: pytest.Item, outcome: Outcome, repeat: str, hint: str = "") -> N
     """Fail the test with the text of a failure and a diagnosis. hint: a line after these."""
     diagnosis, found, more = _diagnosed(item, outcome)
     diagnosis += [hint] if hint else []
-    item.stash[HEADLINE] = answer([Found(outcome, found)]).headline()
+    item.stash[HEADLINE] = answer([AnsweredCase(outcome, found)]).headline()
     pytest.fail(report.failure(outcome, repeat, diagnosis, found, more), pytrace=False)
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from equivalence.changed import store
 from equivalence.changed.sources import own_folders
-from equivalence.changed.store import Collected, Green, Known
+from equivalence.changed.store import Collected, Green, KnownTests
 from equivalence.errors import CoverageError
 from equivalence.host import conditions, watch
 from equivalence.record import truths
@@ -158,7 +158,7 @@ class Leader:
             known = store.read(path)
         except ValueError:
             known = {}
-        before = known.pop(now, Known())
+        before = known.pop(now, KnownTests())
         known[now], doubts = before.joined(
             self._found(), self.config.rootpath, self.begun, self.red
         )
@@ -178,9 +178,9 @@ class Leader:
             if any(line.get("case") in cases for line in lines)
         }
 
-    def _found(self) -> Known:
+    def _found(self) -> KnownTests:
         """What this run found. Of a worker that crashed it is not known what its tests reached."""
-        found = Known()
+        found = KnownTests()
         for output in self.outputs.values():
             found.folders += [each for each in output["folders"] if each not in found.folders]
             for file, every in output["reached"].items():

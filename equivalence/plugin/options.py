@@ -88,7 +88,7 @@ def pytest_configure(config: pytest.Config) -> None:
             "or choose `-m cpu`"
         )
     config.pluginmanager.register(Results(config), "equivalence-results")
-    config.pluginmanager.register(Progress(config), "equivalence-progress")
+    config.pluginmanager.register(TestProgress(config), "equivalence-progress")
     if config.pluginmanager.hasplugin("xdist"):
         config.pluginmanager.import_plugin("equivalence.plugin.scheduler")
 
@@ -127,7 +127,7 @@ EVERY = 60.0
 """Seconds between two lines."""
 
 
-class Progress:
+class TestProgress:
     """Counts the tests that have ended, on the controller of pytest-xdist."""
 
     def __init__(self, config: pytest.Config):

@@ -19,7 +19,7 @@ from equivalence.errors import RecordError
 from equivalence.host import environment
 from equivalence.operators.drawing import GATE_EXAMPLES, Exploration
 from equivalence.record import candidates, store, truths
-from equivalence.record.store import CANDIDATE, TRUTH, Kind
+from equivalence.record.store import CANDIDATE, TRUTH, RecordKind
 
 PARTS = "recording"
 """Beginning of the name of a folder beside the results, for the parts that a run records; also a
@@ -31,7 +31,7 @@ _PARTS = re.compile(rf"{PARTS}-(\d+)")
 LIBRARY = pytest.StashKey[truths.Library | None]()
 """The recorded truths of this run; None if references are run."""
 
-RUNS = pytest.StashKey[candidates.Writer | candidates.Reader | None]()
+RUNS = pytest.StashKey[candidates.CandidateWriter | candidates.CandidateReader | None]()
 """What records or replays candidates in this run; None if they just run."""
 
 
@@ -74,11 +74,11 @@ def pytest_configure(config: pytest.Config) -> None:
     if worker is None:
         files.clear(results, _PARTS)
     parts = Path(worker[PARTS]) if worker else results / f"{PARTS}-{os.getpid()}"
-    truth = Recording(folder, TRUTH, parts / "truth", "samples")
+    truth = WrittenRecords(folder, TRUTH, parts / "truth", "samples")
     library = None if mode == truths.IGNORE else truths.Library(folder, mode, truth.parts)
     runs = _candidate_recording(config, parts / "candidate", worker is None)
     config.stash[LIBRARY] = library
-    config.stash[RUNS] = candidates.Writer(runs.parts) if runs else _reader(config)
+    config.stash[RUNS] = candidates.CandidateWriter(runs.parts) if runs else _reader(config)
     if worker is None:
         recordings = [truth] if mode == truths.WRITE else []
         recordings += [runs] if runs else []
@@ -86,7 +86,9 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Keeper(parts, recordings), "equivalence-keeper")
 
 
-def _candidate_recording(config: pytest.Config, parts: Path, first: bool) -> "Recording | None":
+def _candidate_recording(
+    config: pytest.Config, parts: Path, first: bool
+) -> "WrittenRecords | None":
     """The recording of candidates; None without `--record-candidate`.
 
     first: whether to check its folder now.
@@ -100,13 +102,13 @@ def _candidate_recording(config: pytest.Config, parts: Path, first: bool) -> "Re
     if first:
         with _as_usage_error():
             _demand_ours(folder)
-    return Recording(folder, CANDIDATE, parts, "runs")
+    return WrittenRecords(folder, CANDIDATE, parts, "runs")
 
 
-def _reader(config: pytest.Config) -> candidates.Reader | None:
+def _reader(config: pytest.Config) -> candidates.CandidateReader | None:
     given = config.getoption("candidate")
     with _as_usage_error():
-        return candidates.Reader(Path.cwd() / given) if given else None
+        return candidates.CandidateReader(Path.cwd() / given) if given else None
 
 
 @contextlib.contextmanager
@@ -164,7 +166,7 @@ def needs_devices(config: pytest.Config) -> bool:
 def needs_no_device(item: Any) -> bool:
     """Whether a test needs no device: it records the reference, or reads a recorded run."""
     mode, runs = item.config.getoption("record"), item.config.stash[RUNS]
-    read = isinstance(runs, candidates.Reader) and "compare" in item.fixturenames
+    read = isinstance(runs, candidates.CandidateReader) and "compare" in item.fixturenames
     return is_recordable(item) and (mode == truths.WRITE or read)
 
 
@@ -204,7 +206,7 @@ def repeat_options(config: pytest.Config) -> str:
 
 
 @dataclass(frozen=True)
-class Recording:
+class WrittenRecords:
     """One kind of records that a run writes.
 
     folder: the folder for the packed records.
@@ -214,7 +216,7 @@ class Recording:
     """
 
     folder: Path
-    kind: Kind
+    kind: RecordKind
     parts: Path
     noun: str
 
@@ -233,7 +235,7 @@ class Nodes:
 class Keeper:
     """On the controller: packs all parts into their folders at the end of the run."""
 
-    def __init__(self, parts: Path, recordings: Sequence[Recording]):
+    def __init__(self, parts: Path, recordings: Sequence[WrittenRecords]):
         self.parts, self.recordings = parts, recordings
         self.lines: list[str] = []
 
@@ -256,7 +258,7 @@ class Keeper:
             terminalreporter.line(line)
 
 
-def _pack(recording: Recording) -> str:
+def _pack(recording: WrittenRecords) -> str:
     """Pack the parts of a recording; return how many there were, in words."""
     folder = recording.folder
     parts = recording.parts.rglob(f"*{store.SUFFIX}")

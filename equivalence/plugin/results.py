@@ -20,7 +20,7 @@ from equivalence.record import fingerprint
 from equivalence.report import accepted, failures, reach
 from equivalence.report import text as report
 from equivalence.trend import history
-from equivalence.trend.history import History, Run
+from equivalence.trend.history import History, SuiteRun
 from equivalence.trend.keeping import commit, keep, name_of, now
 
 RESULTS = "reports/results.jsonl"
@@ -139,7 +139,7 @@ class Results:
         found = fingerprint.versions(("mindspore", "torch"))
         versions = {name: version for name, version in found.items() if version}
         devices = ", ".join(sorted({line["device"] for line in self.results if "device" in line}))
-        run = Run(
+        run = SuiteRun(
             now(),
             commit(config.rootpath),
             versions,

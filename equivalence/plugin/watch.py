@@ -22,13 +22,13 @@ from equivalence.plugin import devices, records
 FOLDER = "watched"
 """Key of a worker's input: the folder with a file for each test that is running."""
 
-WATCH = pytest.StashKey["Watch"]()
+WATCH = pytest.StashKey["TestWatch"]()
 """What watches this process."""
 
 DIED = "it died, as by a signal or for lack of memory"
 
 
-class Watch:
+class TestWatch:
     """Keeps a file for the test that this process runs.
 
     guarded: whether a guard tells of the death of this process.
@@ -92,7 +92,7 @@ class Watch:
         """
         if settings.method != "thread":
             return None
-        limit, ended = processes.Limit(settings.timeout), threading.Event()
+        limit, ended = processes.TimeLimit(settings.timeout), threading.Event()
         self.over = None
 
         def watch() -> None:
@@ -140,7 +140,7 @@ class Watch:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.stash[WATCH] = Watch(config)
+    config.stash[WATCH] = TestWatch(config)
     config.pluginmanager.register(config.stash[WATCH], "equivalence-watch")
 
 

@@ -9,8 +9,8 @@ from equivalence.errors import DeclarationError, blaming
 from equivalence.host.isolation import isolated
 from equivalence.output import answer, aside, demand_writable, tell
 from equivalence.own.command import inputs_of
-from equivalence.quantised.losses import Report, report
-from equivalence.quantised.running import Network
+from equivalence.quantised.losses import LossReport, report
+from equivalence.quantised.running import RunnableNetwork
 from equivalence.sample import Sample, resolve_inputs
 from equivalence.words import columns, counted, listed, number
 
@@ -32,19 +32,19 @@ def command(
     if not inputs:
         raise DeclarationError("there is no --input; give what both networks take")
     drawn = Sample("quantised", seed, resolve_inputs(inputs_of(inputs), {}), "float32").inputs()
-    sides: list[Network] = []
+    sides: list[RunnableNetwork] = []
     with aside(), isolated():
         for role, target in (("original", original), ("quantised network", quantised)):
             tell(f"building {target}")
             with blaming(role, target):
-                sides.append(Network(target, dict(arguments)))
+                sides.append(RunnableNetwork(target, dict(arguments)))
         tell("running both, and each layer by itself")
         with blaming("network", f"{original} or {quantised}"):
             found = report(sides[0], sides[1], drawn, dict(rename))
     return answer(lines(original, quantised, found), True, json_file, document(found))
 
 
-def lines(original: str, quantised: str, found: Report) -> list[str]:
+def lines(original: str, quantised: str, found: LossReport) -> list[str]:
     """The report in words: the output first, then the layers."""
     signal = f"has a signal to noise of {_decibels(found.output)} (an element is off by up to "
     signal += f"{number(found.largest)})"
@@ -87,7 +87,7 @@ def _decibels(value: float) -> str:
     return "exact" if value == math.inf else f"{value:.1f} dB"
 
 
-def document(found: Report) -> dict[str, Any]:
+def document(found: LossReport) -> dict[str, Any]:
     """The report as JSON; what is exact, or could not be measured, has null for its decibels."""
 
     def figure(value: float) -> float | None:

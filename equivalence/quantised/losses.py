@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from equivalence.errors import DeclarationError
-from equivalence.quantised.running import Network, Run
+from equivalence.quantised.running import LayersRun, RunnableNetwork
 from equivalence.structure.weights import STANDARD_RENAMES, renamed
 from equivalence.words import raised
 
@@ -37,7 +37,7 @@ class Loss:
 
 
 @dataclass(frozen=True)
-class Report:
+class LossReport:
     """What a quantised network loses.
 
     layers: each layer with a partner, in the order of the run. output: that of the network, in
@@ -77,11 +77,11 @@ def decibels(signal: np.ndarray, got: np.ndarray) -> float:
 
 
 def report(
-    original: Network,
-    quantised: Network,
+    original: RunnableNetwork,
+    quantised: RunnableNetwork,
     inputs: Sequence[np.ndarray],
     rename: Mapping[str, str],
-) -> Report:
+) -> LossReport:
     """Run both on the same inputs, and tell what each layer loses.
 
     rename: runs of segments of the quantised network's paths -> the original's.
@@ -101,7 +101,7 @@ def report(
         if path and partners.get(path) in ours.results
     ]
     alone = [path for path in theirs.results if partners.get(path) not in ours.results]
-    return Report(
+    return LossReport(
         tuple(layers),
         decibels(theirs.output, ours.output),
         float(np.abs(ours.output.astype(np.float64) - theirs.output).max(initial=0.0)),
@@ -112,7 +112,12 @@ def report(
 
 
 def _loss(
-    path: str, partner: str, original: Network, quantised: Network, theirs: Run, ours: Run
+    path: str,
+    partner: str,
+    original: RunnableNetwork,
+    quantised: RunnableNetwork,
+    theirs: LayersRun,
+    ours: LayersRun,
 ) -> Loss:
     kinds = original.kinds()[path], quantised.kinds()[partner]
     whole = decibels(theirs.results[path], ours.results[partner])

@@ -16,7 +16,7 @@ from equivalence.targets import build, described, framework_of
 
 
 @dataclass
-class Run:
+class LayersRun:
     """What goes through the layers in one run; of a layer that is called again, the first call.
 
     given: path -> its arguments, as nested arrays; of layers that take tensors alone.
@@ -35,7 +35,7 @@ class Run:
         return self.results[""]
 
 
-class Network:
+class RunnableNetwork:
     """A network of either framework, ready to run.
 
     framework: "PyTorch" or "MindSpore". layers: path -> layer; the network's own path is "".
@@ -80,9 +80,9 @@ class Network:
         found = {name: self._array(each) for name, each in every}
         return {name: values for name, values in found.items() if values.dtype.kind == "f"}
 
-    def run(self, inputs: Sequence[np.ndarray]) -> Run:
+    def run(self, inputs: Sequence[np.ndarray]) -> LayersRun:
         """Run forward, and see what goes through all layers."""
-        found = Run()
+        found = LayersRun()
         hooks = []
         for path, layer in self.layers.items():
             hooks.append(layer.register_forward_pre_hook(self._before(path, found)))
@@ -97,7 +97,7 @@ class Network:
             values = nesting.transform(given, lambda x: self._made(x.copy()))
             return self._floating(self.layers[path](*values))
 
-    def _before(self, path: str, found: Run) -> Callable[[Any, tuple], None]:
+    def _before(self, path: str, found: LayersRun) -> Callable[[Any, tuple], None]:
         def hook(_: Any, args: tuple) -> None:
             plain = all(isinstance(leaf, self._kind) for _, leaf in nesting.leaves(args))
             if plain and args and path not in found.given:
@@ -105,7 +105,7 @@ class Network:
 
         return hook
 
-    def _after(self, path: str, found: Run) -> Callable[[Any, tuple, Any], None]:
+    def _after(self, path: str, found: LayersRun) -> Callable[[Any, tuple, Any], None]:
         def hook(_: Any, __: tuple, outputs: Any) -> None:
             values = self._floating(outputs)
             if values is not None:

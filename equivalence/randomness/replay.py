@@ -6,9 +6,9 @@ they sort. Those of a run come from the name of its sample and the draw's place 
 the n-th draw of both sides gets the same numbers. They have few bits, and are exact in each dtype.
 
 Two right networks may draw in other ways: one keeps a path where `rand() < keep`, the other where
-`floor(keep + rand())` is 1; one draws at once what the other draws in two parts. A `Pairing` says
-which numbers the candidate's draws get, by a map that leaves their law as it is. If all tensors are
-the same under one such map, both networks give the same distribution.
+`floor(keep + rand())` is 1; one draws at once what the other draws in two parts. A `DrawPairing`
+says which numbers the candidate's draws get, by a map that leaves their law as it is. If all
+tensors are the same under one such map, both networks give the same distribution.
 """
 
 import itertools
@@ -71,7 +71,7 @@ class Drawn(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Pairing:
+class DrawPairing:
     """Which numbers the draws of the candidate get.
 
     reference: the draws of the reference; none where the run is that of the reference.
@@ -102,7 +102,7 @@ class Replay:
 
     name: str
     dtype: str = "float32"
-    pairing: Pairing = Pairing()
+    pairing: DrawPairing = DrawPairing()
     drawn: list[Drawn] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
     paths: Sequence[str] = ()
@@ -118,7 +118,7 @@ class Replay:
 
     def of_part(self) -> "Replay":
         """That of a part of the network alone, whose draws are paired in their order."""
-        alone = Pairing(mirrored=self.pairing.mirrored, seed=self.pairing.seed)
+        alone = DrawPairing(mirrored=self.pairing.mirrored, seed=self.pairing.seed)
         return replace(self, pairing=alone, drawn=[], refused=[])
 
     def refuse(self, what: str) -> None:
@@ -225,7 +225,7 @@ def choices(shares: np.ndarray, count: int, replacement: bool, replay: Replay) -
 
 def pairings(
     reference: Sequence[Drawn], candidate: Sequence[Drawn], seed: int
-) -> Iterator[Pairing]:
+) -> Iterator[DrawPairing]:
     """The pairings to try, the most likely first; none where the draws cannot be paired."""
     for pairing in _in_order(reference, candidate):
         partners = [reference[i] for i in pairing.partners if i is not None]
@@ -240,18 +240,18 @@ def pairings(
             yield replace(pairing, mirrored=frozenset(mirrored), seed=seed)
 
 
-def _in_order(reference: Sequence[Drawn], candidate: Sequence[Drawn]) -> Iterator[Pairing]:
+def _in_order(reference: Sequence[Drawn], candidate: Sequence[Drawn]) -> Iterator[DrawPairing]:
     """The pairings in which all draws get their numbers: in order, by layer, or as a sequence."""
     apart = unpaired(reference, candidate)
     if not apart:
-        yield Pairing(reference, range(len(reference)))
+        yield DrawPairing(reference, range(len(reference)))
     by_path = [_calls(side) for side in (reference, candidate)]
     places = {each: place for place, each in enumerate(by_path[0])}
     partners = [places[each] for each in by_path[1] if each in places]
     if len(partners) == len(places) == len(candidate) and partners != sorted(partners):
-        yield Pairing(reference, partners)
+        yield DrawPairing(reference, partners)
     if apart and sum(each.size for each in reference) == sum(each.size for each in candidate):
-        yield Pairing(reference, joined=True)
+        yield DrawPairing(reference, joined=True)
 
 
 def _calls(side: Sequence[Drawn]) -> list[tuple[str, tuple[int, ...], int]]:

@@ -161,7 +161,7 @@ class Notes:
         running = torch_stream.layers(self.network, self._entered, self._left)
         self._path = self._stack.enter_context(running)
         self._last = state()
-        self._stack.enter_context(_Seeing(self))
+        self._stack.enter_context(_UnknownDraws(self))
         return self
 
     def __exit__(self, *error) -> None:
@@ -232,7 +232,7 @@ class Notes:
         return self._laws[path, shape]
 
 
-class _Seeing(Pinned):
+class _UnknownDraws(Pinned):
     """Pins what is known, and looks for a draw after every other function."""
 
     def __init__(self, notes: Notes):

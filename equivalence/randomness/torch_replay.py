@@ -63,7 +63,7 @@ class Replaying(Observer):
         if torch.Tag.nondeterministic_seeded not in call.function.tags:
             return RUN
         draw = DRAWS.get(call.name)
-        given = None if draw is None or in_backward() else draw(self.told, _Arguments(call))
+        given = None if draw is None or in_backward() else draw(self.told, _SchemaArguments(call))
         if given is not None:
             return given
         if not _draws_nothing(call):
@@ -72,7 +72,7 @@ class Replaying(Observer):
         return RUN
 
 
-class _Arguments:
+class _SchemaArguments:
     """The arguments of an operator by their names in its schema, with its defaults."""
 
     def __init__(self, call: Call):
@@ -104,7 +104,7 @@ class _Arguments:
 
 def _draws_nothing(call: Call) -> bool:
     """Whether an operator that may draw, such as an attention, does not in this call."""
-    named = _Arguments(call)
+    named = _SchemaArguments(call)
     return named.get("dropout_p") == 0.0 or named.get("train") is False
 
 
@@ -115,18 +115,18 @@ def _probability(replay: Replay, shape: Any, p: Any) -> Any:
     return numbers < (p if one is not None else p.detach().cpu().double().numpy())
 
 
-def _mask_(replay: Replay, a: _Arguments) -> Any:
+def _mask_(replay: Replay, a: _SchemaArguments) -> Any:
     x = a["self"]
     return x.copy_(torch.from_numpy(_probability(replay, x.shape, a["p"])))
 
 
-def _mask(replay: Replay, a: _Arguments) -> Any:
+def _mask(replay: Replay, a: _SchemaArguments) -> Any:
     x = a["self"]
     p = x if a.overload in ("", "default") else a["p"]
     return torch.from_numpy(_probability(replay, x.shape, p)).to(x)
 
 
-def _native_dropout(replay: Replay, a: _Arguments) -> Any:
+def _native_dropout(replay: Replay, a: _SchemaArguments) -> Any:
     x, p = a["input"], a["p"]
     if not a.get("train", True) or p in (0.0, 1.0):
         return None
@@ -134,25 +134,25 @@ def _native_dropout(replay: Replay, a: _Arguments) -> Any:
     return x * mask.to(x.dtype) / (1.0 - p), mask
 
 
-def _rand(replay: Replay, a: _Arguments) -> Any:
+def _rand(replay: Replay, a: _SchemaArguments) -> Any:
     return a.made(replay.uniform(UNIFORM, a["size"]))
 
 
-def _rand_like(replay: Replay, a: _Arguments) -> Any:
+def _rand_like(replay: Replay, a: _SchemaArguments) -> Any:
     return a.made(replay.uniform(UNIFORM, a["self"].shape))
 
 
-def _uniform_(replay: Replay, a: _Arguments) -> Any:
+def _uniform_(replay: Replay, a: _SchemaArguments) -> Any:
     x, low, high = a["self"], a["from"], a["to"]
     numbers = torch.from_numpy(replay.uniform(UNIFORM, x.shape)).to(x)
     return x.copy_(numbers if (low, high) == (0.0, 1.0) else numbers * (high - low) + low)
 
 
-def _randn(replay: Replay, a: _Arguments) -> Any:
+def _randn(replay: Replay, a: _SchemaArguments) -> Any:
     return a.made(replay.normal(NORMAL, a["size"]))
 
 
-def _randn_like(replay: Replay, a: _Arguments) -> Any:
+def _randn_like(replay: Replay, a: _SchemaArguments) -> Any:
     return a.made(replay.normal(NORMAL, a["self"].shape))
 
 
@@ -162,13 +162,13 @@ def _scaled(numbers: torch.Tensor, mean: Any, std: Any) -> torch.Tensor:
     return numbers if isinstance(mean, float | int) and mean == 0.0 else numbers + mean
 
 
-def _normal_(replay: Replay, a: _Arguments) -> Any:
+def _normal_(replay: Replay, a: _SchemaArguments) -> Any:
     x = a["self"]
     numbers = torch.from_numpy(replay.normal(NORMAL, x.shape)).to(x)
     return x.copy_(_scaled(numbers, a["mean"], a["std"]))
 
 
-def _normal(replay: Replay, a: _Arguments) -> Any:
+def _normal(replay: Replay, a: _SchemaArguments) -> Any:
     tensors = [each for each in (a["mean"], a["std"]) if isinstance(each, torch.Tensor)]
     if not tensors:
         return _scaled(a.made(replay.normal(NORMAL, a["size"])), a["mean"], a["std"])
@@ -177,17 +177,17 @@ def _normal(replay: Replay, a: _Arguments) -> Any:
     return _scaled(numbers, a["mean"], a["std"])
 
 
-def _randint(replay: Replay, a: _Arguments) -> Any:
+def _randint(replay: Replay, a: _SchemaArguments) -> Any:
     return a.made(whole(replay.uniform(WHOLE, a["size"]), a.get("low", 0), a["high"]))
 
 
-def _randint_like(replay: Replay, a: _Arguments) -> Any:
+def _randint_like(replay: Replay, a: _SchemaArguments) -> Any:
     if isinstance(a["high"], torch.Tensor):
         return None
     return a.made(whole(replay.uniform(WHOLE, a["self"].shape), a.get("low", 0), a["high"]))
 
 
-def _random_(replay: Replay, a: _Arguments) -> Any:
+def _random_(replay: Replay, a: _SchemaArguments) -> Any:
     x, high = a["self"], a.get("to")
     if high is None:
         return None
@@ -195,23 +195,23 @@ def _random_(replay: Replay, a: _Arguments) -> Any:
     return x.copy_(torch.from_numpy(numbers))
 
 
-def _randperm(replay: Replay, a: _Arguments) -> Any:
+def _randperm(replay: Replay, a: _SchemaArguments) -> Any:
     return a.made(order(replay.uniform(ORDER, (a["n"],))))
 
 
-def _multinomial(replay: Replay, a: _Arguments) -> Any:
+def _multinomial(replay: Replay, a: _SchemaArguments) -> Any:
     shares = a["self"].detach().cpu().double().numpy()
     found = choices(shares, a["num_samples"], bool(a.get("replacement", False)), replay)
     return torch.from_numpy(found).to(a["self"].device)
 
 
-def _exponential_(replay: Replay, a: _Arguments) -> Any:
+def _exponential_(replay: Replay, a: _SchemaArguments) -> Any:
     x = a["self"]
     numbers = torch.from_numpy(replay.uniform("exponential numbers", x.shape)).to(x)
     return x.copy_(-torch.log(numbers) / a["lambd"])
 
 
-def _rrelu(replay: Replay, a: _Arguments) -> Any:
+def _rrelu(replay: Replay, a: _SchemaArguments) -> Any:
     x, low, high = a["self"], a["lower"], a["upper"]
     if not a.get("training", False):
         return None
@@ -223,7 +223,7 @@ def _rrelu(replay: Replay, a: _Arguments) -> Any:
     return x * slopes
 
 
-DRAWS: dict[str, Callable[[Replay, _Arguments], Any]] = {
+DRAWS: dict[str, Callable[[Replay, _SchemaArguments], Any]] = {
     "bernoulli": _mask,
     "bernoulli_": _mask_,
     "exponential_": _exponential_,

@@ -16,20 +16,20 @@ from equivalence.errors import DeclarationError
 from equivalence.ranks import process, whole
 from equivalence.ranks.hints import hint_of
 from equivalence.ranks.parts import cut
-from equivalence.ranks.process import Job, Ran
+from equivalence.ranks.process import LaunchJob, Ran
 from equivalence.ranks.result import RanksResult
-from equivalence.scripts.compare import Result, Tell, settings_of
-from equivalence.scripts.judging import Departure, Expectation, Verdict, label
-from equivalence.scripts.layers import Culprit, culprit
-from equivalence.scripts.running import Training
-from equivalence.scripts.steps import Run, demand_steps, is_reached
+from equivalence.scripts.compare import Tell, TrainingsResult, settings_of
+from equivalence.scripts.judging import Expectation, RunVerdict, StepDeparture, label
+from equivalence.scripts.layers import LayerCulprit, culprit
+from equivalence.scripts.running import ScriptTraining
+from equivalence.scripts.steps import TrainingRun, demand_steps, is_reached
 from equivalence.truth.compute import MORE_RUNS
 from equivalence.truth.measurement import NOISY_RUNS
 
 
 def on_ranks(
-    reference: Training,
-    candidate: Training,
+    reference: ScriptTraining,
+    candidate: ScriptTraining,
     steps: int,
     ranks: tuple[int, int],
     rename: Mapping[str, str],
@@ -43,11 +43,11 @@ def on_ranks(
     The others are those of `trainings`. Raises EquivalenceError as it does, and with the last
     words of a rank that fails.
     """
-    pair = _Pair(reference, candidate, ranks, rename, constants, eager, tell)
+    pair = _TrainingPair(reference, candidate, ranks, rename, constants, eager, tell)
     pair.run(steps)
     verdicts = pair.judged()
     results = [
-        Result(
+        TrainingsResult(
             reference.name,
             candidate.name,
             steps,
@@ -71,7 +71,7 @@ def on_ranks(
     return replace(result, results=results, hint=hint)
 
 
-class _Pair:
+class _TrainingPair:
     """Both trainings, and their runs on ranks.
 
     theirs: the reference's run for each rank of the candidate. found: what the candidate's leave.
@@ -81,8 +81,8 @@ class _Pair:
 
     def __init__(
         self,
-        reference: Training,
-        candidate: Training,
+        reference: ScriptTraining,
+        candidate: ScriptTraining,
         ranks: tuple[int, int],
         rename: Mapping[str, str],
         constants: Sequence[str],
@@ -94,14 +94,14 @@ class _Pair:
         self.rename, self.constants, self.eager, self.tell = rename, constants, eager, tell
         self.folder = os.getcwd()
         self.apart: list[int] = []
-        self.own: list[Run] = []
+        self.own: list[TrainingRun] = []
 
-    def _launched(self, training: Training, words: str, steps: int, **job: Any) -> list[Ran]:
+    def _launched(self, training: ScriptTraining, words: str, steps: int, **job: Any) -> list[Ran]:
         count = self.counts[training.role]
         self.tell(f"{words}, on {count} ranks" if count > 1 else words)
-        return process.run(Job(training, self.folder, count, steps, **job))
+        return process.run(LaunchJob(training, self.folder, count, steps, **job))
 
-    def _refer(self, words: str, steps: int, **job: Any) -> list[list[Run]]:
+    def _refer(self, words: str, steps: int, **job: Any) -> list[list[TrainingRun]]:
         """The runs of the reference, each for the ranks of the candidate."""
         ran = self._launched(self.reference, words, steps, **job)
         self.met = any(each.met for each in ran)
@@ -153,12 +153,12 @@ class _Pair:
         self.ours = whole.averaged(self.theirs[0], self.plain_runs) if cuts else self.plain_runs
         self.expected = [Expectation(self._part(run, rank)) for rank, run in enumerate(self.theirs)]
 
-    def _part(self, run: Run, rank: int) -> Run:
+    def _part(self, run: TrainingRun, rank: int) -> TrainingRun:
         """What a rank has of a run of the reference."""
         mine = whole.of_samples(run, self.found[rank].runs[0]) if self.cut else run
         return cut(mine, self.found[rank].parts, len(self.found))
 
-    def judged(self) -> list[Verdict]:
+    def judged(self) -> list[RunVerdict]:
         """The verdict on each rank; with more noisy runs where one departs."""
         verdicts = self._judge(self.noisy)
         if any(verdict.departures for verdict in verdicts):
@@ -174,13 +174,13 @@ class _Pair:
         _compare_ranks(self.theirs, self.ours, verdicts, parted)
         return verdicts
 
-    def _judge(self, noisy: Sequence[Sequence[Run]]) -> list[Verdict]:
+    def _judge(self, noisy: Sequence[Sequence[TrainingRun]]) -> list[RunVerdict]:
         for runs in noisy:
             for rank, expectation in enumerate(self.expected):
                 expectation.widen(self._part(runs[rank], rank))
         return [e.judge(run) for e, run in zip(self.expected, self.ours, strict=True)]
 
-    def culprit(self, rank: int, first: Departure) -> Culprit | None:
+    def culprit(self, rank: int, first: StepDeparture) -> LayerCulprit | None:
         """The first layer of a rank that departs; None where another stage does."""
         if first.stage != "forward" or not first.is_numeric:
             return None
@@ -193,7 +193,7 @@ class _Pair:
         return culprit(at, plain, noisy, ours, self.rename)
 
 
-def _shared(runs: Sequence[Run]) -> list[Run]:
+def _shared(runs: Sequence[TrainingRun]) -> list[TrainingRun]:
     """The runs of all ranks, where a weight's gradient is that of the rank that updates it.
 
     An optimiser that is cut over the ranks has none, or zeros, for what others update and send.
@@ -223,7 +223,7 @@ def _shared(runs: Sequence[Run]) -> list[Run]:
     return [replace(run, steps=made) for run, made in zip(runs, steps, strict=True)]
 
 
-def _apart(theirs: Sequence[Run], ours: Sequence[Run]) -> list[int]:
+def _apart(theirs: Sequence[TrainingRun], ours: Sequence[TrainingRun]) -> list[int]:
     """Ranks whose initial weights differ from the first rank's, where the reference's do not."""
     found = []
     for rank in range(1, len(ours)):
@@ -241,7 +241,10 @@ def _equal(one: Mapping[str, np.ndarray], two: Mapping[str, np.ndarray]) -> bool
 
 
 def _compare_ranks(
-    theirs: Sequence[Run], ours: Sequence[Run], verdicts: Sequence[Verdict], parted: Collection[str]
+    theirs: Sequence[TrainingRun],
+    ours: Sequence[TrainingRun],
+    verdicts: Sequence[RunVerdict],
+    parted: Collection[str],
 ) -> None:
     """Add a departure for weights that are the same in all ranks in the original alone.
 
@@ -260,4 +263,4 @@ def _compare_ranks(
                 if same == [True, False] and not verdicts[rank].departures:
                     told = "is not the first rank's to the bit, as in the original"
                     name = label(theirs[0], name)
-                    verdicts[rank].departures.append(Departure(last + 1, "update", name, told))
+                    verdicts[rank].departures.append(StepDeparture(last + 1, "update", name, told))

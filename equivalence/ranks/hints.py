@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from equivalence.scripts import samples
-from equivalence.scripts.compare import Result
-from equivalence.scripts.judging import Departure, label
-from equivalence.scripts.steps import Run, Step
+from equivalence.scripts.compare import TrainingsResult
+from equivalence.scripts.judging import StepDeparture, label
+from equivalence.scripts.steps import Step, TrainingRun
 from equivalence.words import counted, listed
 
 NEAR = 1e-3
@@ -15,11 +15,11 @@ NEAR = 1e-3
 
 
 def hint_of(
-    results: Sequence[Result],
+    results: Sequence[TrainingsResult],
     rank: int,
     apart: Sequence[int],
     begun: Mapping[str, int],
-    sides: tuple[Run, Run],
+    sides: tuple[TrainingRun, TrainingRun],
     ranks: int,
 ) -> str:
     """What explains the first departure of a rank, as a sentence; "" where nothing does.
@@ -51,7 +51,7 @@ def hint_of(
     return ""
 
 
-def _of_norms(result: Result, own: Step, count: int, ranks: int) -> str:
+def _of_norms(result: TrainingsResult, own: Step, count: int, ranks: int) -> str:
     """Whether norms take the statistics of other samples, where a norm is what departs first."""
     if norms := _synchronised(result):
         return f"the original normalises {listed(norms)} by the batches of all ranks"
@@ -73,7 +73,7 @@ def _of_norms(result: Result, own: Step, count: int, ranks: int) -> str:
     return ""
 
 
-def _synchronised(result: Result) -> list[str]:
+def _synchronised(result: TrainingsResult) -> list[str]:
     """The norms over all ranks in the original that are norms of a rank's batch in the port."""
     kinds = {layer.kind for each in result.ours.networks for layer in each.layers}
     if not any(kind.startswith("BatchNorm") for kind in kinds):
@@ -86,7 +86,9 @@ def _synchronised(result: Result) -> list[str]:
     ]
 
 
-def _of_gradients(first: Departure, result: Result, theirs: Step, ours: Step, ranks: int) -> str:
+def _of_gradients(
+    first: StepDeparture, result: TrainingsResult, theirs: Step, ours: Step, ranks: int
+) -> str:
     for key, got in ours.reached.items():
         if label(result.theirs, key) != first.name or key not in theirs.reached:
             continue
@@ -100,10 +102,12 @@ def _of_gradients(first: Departure, result: Result, theirs: Step, ours: Step, ra
     return ""
 
 
-def _of_data(first: Departure, results: Sequence[Result], rank: int, ranks: int) -> str:
+def _of_data(
+    first: StepDeparture, results: Sequence[TrainingsResult], rank: int, ranks: int
+) -> str:
     """Whose batch a rank has."""
 
-    def inputs(run: Run) -> list[np.ndarray]:
+    def inputs(run: TrainingRun) -> list[np.ndarray]:
         return [g.values for call in run.steps[first.step - 1].calls for g in call.inputs]
 
     got = inputs(results[rank].ours)
@@ -129,7 +133,7 @@ def _of_samples(whole: Step, own: Step) -> str:
     return ""
 
 
-def _of_statistics(first: Departure, results: Sequence[Result], rank: int) -> str:
+def _of_statistics(first: StepDeparture, results: Sequence[TrainingsResult], rank: int) -> str:
     """Whose statistics a rank goes on from: what a step is off is a multiple of their distance."""
     before, at = first.step - 2, first.step - 1
     theirs, ours = results[rank].theirs.steps, results[rank].ours.steps

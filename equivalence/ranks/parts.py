@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from equivalence.scripts.compare import Pairing
-from equivalence.scripts.steps import Network, Run, Step, Stored
+from equivalence.scripts.compare import NetworkPairing
+from equivalence.scripts.steps import KeptTensor, ScriptNetwork, Step, TrainingRun
 from equivalence.structure.slots import Slot
 from equivalence.structure.weights import Partners, pair_found
 from equivalence.words import listed
@@ -16,7 +16,7 @@ Parts = dict[str, tuple[int, int]]
 """Name of a weight -> the axis along which it is cut, and the number of the part."""
 
 
-class OfRank(Pairing):
+class OfRank(NetworkPairing):
     """Finds the reference's network of each of a rank's; it may have a part of some weights.
 
     parts: what it has in part.
@@ -26,7 +26,7 @@ class OfRank(Pairing):
 
     def __init__(
         self,
-        given: Sequence[Run],
+        given: Sequence[TrainingRun],
         number: int,
         rename: Mapping[str, str],
         constants: Sequence[str],
@@ -52,7 +52,7 @@ class OfRank(Pairing):
             return found, False
         return partners, True
 
-    def __call__(self, network: Network, number: int) -> tuple[int, Partners]:
+    def __call__(self, network: ScriptNetwork, number: int) -> tuple[int, Partners]:
         """The number of the reference's network, and the pairs of weights."""
         of, partners = super().__call__(network, number)
         theirs, own = self.theirs.networks[of], partners.restored(network.initial)
@@ -109,7 +109,7 @@ def _slot(slot: Slot, axis: int | None, ranks: int) -> Slot:
     )
 
 
-def cut(run: Run, parts_of: Mapping[int, Parts], ranks: int) -> Run:
+def cut(run: TrainingRun, parts_of: Mapping[int, Parts], ranks: int) -> TrainingRun:
     """A run of one process with the parts of its weights that a rank has.
 
     parts_of: number of a network -> what the rank has in part.
@@ -118,7 +118,7 @@ def cut(run: Run, parts_of: Mapping[int, Parts], ranks: int) -> Run:
         return run
     cut = {f"{of}:{name}": part for of, parts in parts_of.items() for name, part in parts.items()}
 
-    def of(key: str, stored: Stored) -> Stored | None:
+    def of(key: str, stored: KeptTensor) -> KeptTensor | None:
         axis, number = cut.get(key, (None, 0))
         if axis is None:
             return stored
@@ -127,7 +127,7 @@ def cut(run: Run, parts_of: Mapping[int, Parts], ranks: int) -> Run:
         values = np.split(stored.values, ranks, axis)[number]
         return replace(stored, values=values, shape=values.shape)
 
-    def all_of(tensors: Mapping[str, Stored]) -> dict[str, Stored]:
+    def all_of(tensors: Mapping[str, KeptTensor]) -> dict[str, KeptTensor]:
         return {k: s for k, v in tensors.items() if (s := of(k, v)) is not None}
 
     def step(whole: Step) -> Step:

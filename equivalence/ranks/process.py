@@ -21,15 +21,15 @@ from equivalence.distributed.torch_meeting import meeting
 from equivalence.host.isolation import isolated
 from equivalence.ranks.parts import OfRank, Parts
 from equivalence.scripts.compare import run_of_reference
-from equivalence.scripts.recording import Recorder
-from equivalence.scripts.running import Training
-from equivalence.scripts.steps import Run
+from equivalence.scripts.recording import RunRecorder
+from equivalence.scripts.running import ScriptTraining
+from equivalence.scripts.steps import TrainingRun
 
 LAUNCHED_BY = {"reference": "torchrun", "candidate": "msrun"}
 
 
 @dataclass(frozen=True)
-class Job:
+class LaunchJob:
     """What all ranks of a launch do.
 
     training: of one side. folder: the working directory. ranks: how many there are.
@@ -42,12 +42,12 @@ class Job:
     looked_into: the step of which layers are noted; 0: of none.
     """
 
-    training: Training
+    training: ScriptTraining
     folder: str
     ranks: int
     steps: int
     noises: Sequence[int] = ()
-    given: Sequence[Run] = ()
+    given: Sequence[TrainingRun] = ()
     rename: Mapping[str, str] = field(default_factory=dict)
     constants: Sequence[str] = ()
     eager: bool = False
@@ -70,19 +70,19 @@ class Ran:
     begun: names of weights that begin as another rank's -> that rank.
     """
 
-    runs: list[Run]
+    runs: list[TrainingRun]
     met: bool = True
     parts: dict[int, Parts] = field(default_factory=dict)
     begun: dict[str, int] = field(default_factory=dict)
 
 
-def run(job: Job) -> list[Ran]:
+def run(job: LaunchJob) -> list[Ran]:
     """What all ranks leave. Raises SideError where one fails."""
     with files.temporary() as temporary:
         folder = Path(temporary)
         (folder / "job").write_bytes(pickle.dumps(job))
         name = f"the {job.training.role} {job.training.name}"
-        started = launch.Run(name, job.launcher, job.ranks, folder, LIMIT)
+        started = launch.RanksRun(name, job.launcher, job.ranks, folder, LIMIT)
         status = started.status_of([__name__, temporary])
         ran: list[Ran] = [pickle.loads(r.file("npz").read_bytes()) for r in started.ranks]
         if status:  # MindSpore's processes may crash as they end
@@ -95,7 +95,7 @@ def run(job: Job) -> list[Ran]:
 
 def main(folder: Path) -> None:
     """Run the script of one rank, or the scheduler that MindSpore has besides."""
-    job: Job = pickle.loads((folder / "job").read_bytes())
+    job: LaunchJob = pickle.loads((folder / "job").read_bytes())
     if os.environ.get("MS_ROLE") == "MS_SCHED":
         from equivalence.distributed import rank_mindspore
 
@@ -114,7 +114,7 @@ def main(folder: Path) -> None:
         part.replace(rank.file("npz"))
 
 
-class _Telling(Recorder):
+class _Telling(RunRecorder):
     """Says in the log of a rank how far it is."""
 
     waits = True
@@ -124,10 +124,10 @@ class _Telling(Recorder):
         say(f"step {len(self.run.steps) + 1} of {self.steps}")
 
 
-def _reference(job: Job, training: Training, number: int) -> Ran:
+def _reference(job: LaunchJob, training: ScriptTraining, number: int) -> Ran:
     """The runs of one rank of the reference, or of all of it."""
     given = job.given[number] if job.given else None
-    runs: list[Run] = []
+    runs: list[TrainingRun] = []
 
     def every() -> None:
         nonlocal given
@@ -146,7 +146,7 @@ def _reference(job: Job, training: Training, number: int) -> Ran:
     return Ran(runs, met.asked)
 
 
-def _candidate(job: Job, training: Training, number: int) -> Ran:
+def _candidate(job: LaunchJob, training: ScriptTraining, number: int) -> Ran:
     """The run of one rank of the candidate, or of all of it."""
     from equivalence.scripts.mindspore_side import MindSporeSide
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from equivalence.ranks.hints import of_ranks
 from equivalence.scripts import text
-from equivalence.scripts.compare import Result
+from equivalence.scripts.compare import TrainingsResult
 from equivalence.scripts.judging import STAGES
 from equivalence.words import counted
 
@@ -21,7 +21,7 @@ class RanksResult:
     hint: what explains the first departure; "" where nothing is known.
     """
 
-    results: Sequence[Result]
+    results: Sequence[TrainingsResult]
     one_process: bool
     ranks: int = 1
     cut: bool = False

@@ -11,19 +11,19 @@ import numpy as np
 
 from equivalence.loaders.epochs import Epoch
 from equivalence.scripts import samples
-from equivalence.scripts.judging import STAGES, Departure, Verdict
-from equivalence.scripts.steps import Call, Given, Run, Step, Stored, Tensors
+from equivalence.scripts.judging import STAGES, RunVerdict, StepDeparture
+from equivalence.scripts.steps import KeptTensor, Step, StepCall, StepInput, Tensors, TrainingRun
 from equivalence.words import counted, listed
 
 SUMS = "losses and gradients of the ranks add up to the original's; they are no means"
 
 
-def is_cut(ours: Sequence[Run]) -> bool:
+def is_cut(ours: Sequence[TrainingRun]) -> bool:
     """Whether ranks have samples of whole batches, each a part of them."""
     return any(call.rows is not None for run in ours for step in run.steps for call in step.calls)
 
 
-def shared_out(run: Run, rank: int, ranks: int) -> Run:
+def shared_out(run: TrainingRun, rank: int, ranks: int) -> TrainingRun:
     """A run of one process, with the part of each of its orders that a rank reads, besides."""
     mine = [
         replace(
@@ -38,7 +38,7 @@ def shared_out(run: Run, rank: int, ranks: int) -> Run:
     return replace(run, epochs=[*run.epochs, *mine])
 
 
-def of_samples(run: Run, own: Run) -> Run:
+def of_samples(run: TrainingRun, own: TrainingRun) -> TrainingRun:
     """A run of whole batches, with the samples that the calls of another have."""
     lost: dict[str, None] = {}
     steps = [
@@ -53,7 +53,9 @@ def of_samples(run: Run, own: Run) -> Run:
     return replace(run, steps=[*steps, *run.steps[len(steps) :]], notes=[*run.notes, *notes])
 
 
-def _calls(theirs: Sequence[Call], ours: Sequence[Call], lost: dict[str, None]) -> Iterator[Call]:
+def _calls(
+    theirs: Sequence[StepCall], ours: Sequence[StepCall], lost: dict[str, None]
+) -> Iterator[StepCall]:
     for call, own in _pairs(theirs, ours):
         if own is None or own.rows is None:
             yield call
@@ -77,7 +79,7 @@ def _calls(theirs: Sequence[Call], ours: Sequence[Call], lost: dict[str, None]) 
         yield replace(call, inputs=inputs, outputs=outputs, layers=layers)
 
 
-def _targets(step: Step, other: Step) -> Iterator[Call]:
+def _targets(step: Step, other: Step) -> Iterator[StepCall]:
     of = next((n for call in step.calls if (n := _count(call))), 0)
     for call, own in _pairs(step.targets, other.targets):
         if own is None or own.rows is None or not of:
@@ -86,7 +88,9 @@ def _targets(step: Step, other: Step) -> Iterator[Call]:
             yield replace(call, inputs=samples.part(call.inputs, own.rows, of))
 
 
-def _pairs(theirs: Sequence[Call], ours: Sequence[Call]) -> Iterator[tuple[Call, Call | None]]:
+def _pairs(
+    theirs: Sequence[StepCall], ours: Sequence[StepCall]
+) -> Iterator[tuple[StepCall, StepCall | None]]:
     """Each call with that of the other side, which has its place among those of its network."""
     seen: Counter[int] = Counter()
     for call in theirs:
@@ -96,19 +100,19 @@ def _pairs(theirs: Sequence[Call], ours: Sequence[Call]) -> Iterator[tuple[Call,
         yield call, others[place] if place < len(others) else None
 
 
-def _count(call: Call) -> int:
+def _count(call: StepCall) -> int:
     """How many samples a call has; 0 where no tensor tells."""
     given = [each for each in call.inputs if each.values.ndim]
     own = [each for each in given if not each.computed] or given
     return len(own[0].values) if own else 0
 
 
-def _taken(stored: Stored, rows: samples.Places, of: int) -> Stored:
+def _taken(stored: KeptTensor, rows: samples.Places, of: int) -> KeptTensor:
     values = samples.taken(stored.values, rows, of)
     return replace(stored, values=values, shape=values.shape)
 
 
-def averaged(theirs: Run, ours: Sequence[Run]) -> list[Run]:
+def averaged(theirs: TrainingRun, ours: Sequence[TrainingRun]) -> list[TrainingRun]:
     """Runs of ranks with the losses and gradients of all of them: their means, or their sums.
 
     Sums where the losses of the first step add up to the original's.
@@ -156,7 +160,7 @@ def _total(values: Sequence[np.ndarray], divisor: int) -> np.ndarray:
     return np.asarray(total, values[0].dtype)
 
 
-def together(runs: Sequence[Run]) -> Run:
+def together(runs: Sequence[TrainingRun]) -> TrainingRun:
     """The runs of all ranks as one of whole batches: what they share is the first rank's."""
     lost: dict[str, None] = {}
     steps = []
@@ -177,10 +181,10 @@ def together(runs: Sequence[Run]) -> Run:
     return replace(runs[0], steps=steps, epochs=epochs, notes=[*runs[0].notes, *notes])
 
 
-def _joined(calls: Sequence[Call], lost: dict[str, None]) -> Call:
+def _joined(calls: Sequence[StepCall], lost: dict[str, None]) -> StepCall:
     """The calls of all ranks as one."""
     first = calls[0]
-    inputs: list[Given] = [
+    inputs: list[StepInput] = [
         replace(each[0], values=_rows([given.values for given in each]))
         for each in zip(*(call.inputs for call in calls), strict=False)
     ]
@@ -222,7 +226,7 @@ def _interleaved(epochs: Sequence[Epoch]) -> Epoch:
     return replace(epochs[0], law=law, samples=sum(each.samples for each in epochs), order=order)
 
 
-def demand_alike(runs: Sequence[Run], fail: Callable[[str], Exception]) -> None:
+def demand_alike(runs: Sequence[TrainingRun], fail: Callable[[str], Exception]) -> None:
     """Raise where the weights of ranks part, so that no one process has them."""
     for each in zip(*(run.steps for run in runs), strict=False):
         for name, stored in each[0].reached.items():
@@ -235,7 +239,9 @@ def demand_alike(runs: Sequence[Run], fail: Callable[[str], Exception]) -> None:
                 )
 
 
-def compare_samples(theirs: Run, ours: Sequence[Run], verdicts: Sequence[Verdict]) -> None:
+def compare_samples(
+    theirs: TrainingRun, ours: Sequence[TrainingRun], verdicts: Sequence[RunVerdict]
+) -> None:
     """Add a departure for samples of a whole batch that no rank reads, or more than one."""
     for place, step in enumerate(theirs.steps):
         each = [run.steps[place] for run in ours if place < len(run.steps)]
@@ -255,7 +261,7 @@ def compare_samples(theirs: Run, ours: Sequence[Run], verdicts: Sequence[Verdict
         lost, again = (wanted - seen).total(), (seen - wanted).total()
         if lost or again:
             told = _told(lost, again, of)
-            departure = Departure(
+            departure = StepDeparture(
                 place + 1, "data", "samples", told, first[-1].line if first[-1] else ""
             )
             verdict = verdicts[-1]
@@ -263,7 +269,7 @@ def compare_samples(theirs: Run, ours: Sequence[Run], verdicts: Sequence[Verdict
             verdict.departures.sort(key=lambda d: (d.step, STAGES.index(d.stage)))
 
 
-def _name(given: Sequence[Given], row: int) -> bytes:
+def _name(given: Sequence[StepInput], row: int) -> bytes:
     of = len(next(each.values for each in given if each.values.ndim))
     return b"".join(
         each.values[row].tobytes()

@@ -29,7 +29,7 @@ def own_code(module: nn.Module) -> Own:
     return Own(packages([*map(type, parts), *calls]))
 
 
-class Observer(contextlib.AbstractContextManager):
+class ReachObserver(contextlib.AbstractContextManager):
     """A context that keeps the decisions of a run; `reach` has them after it.
 
     module: the network.
@@ -40,10 +40,10 @@ class Observer(contextlib.AbstractContextManager):
         own = own_code(module)
         self._extremes = Extremes(REFERENCE, branches.module_file)
         self._branches = Branches(own, REFERENCE, self._extremes)
-        self._operators = Operators(module, own, missed)
+        self._operators = OperatorDecisions(module, own, missed)
         self._open = contextlib.ExitStack()
 
-    def __enter__(self) -> "Observer":
+    def __enter__(self) -> "ReachObserver":
         self._operators.root = sys._getframe(1)  # the run
         self._open.enter_context(self._operators)
         self._open.enter_context(self._branches)
@@ -70,7 +70,7 @@ class Observer(contextlib.AbstractContextManager):
         return Reach.of(decisions, **({BRANCHES: unknown} if unknown else {}))
 
 
-class Operators(torch_stream.Observer):
+class OperatorDecisions(torch_stream.Observer):
     """The decisions of the operators of a forward pass, by their keys.
 
     root: the frame above the run; None where the network's code is the outermost.

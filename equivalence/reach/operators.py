@@ -32,7 +32,7 @@ OTHER = 10.0
 """The mistake that people make: another power of ten."""
 
 
-class Guard(NamedTuple):
+class EpsilonGuard(NamedTuple):
     """An epsilon in a call.
 
     epsilon: its value.
@@ -58,39 +58,39 @@ class Guard(NamedTuple):
         return (OTHER - 1.0) * abs(self.epsilon) / missed - self.epsilon
 
 
-def _added(args: tuple, result: Any) -> Guard | None:
+def _added(args: tuple, result: Any) -> EpsilonGuard | None:
     number = args[1]
     if not isinstance(number, float) or not 0.0 < abs(number) < FINE:
         return None
     x = args[0]
-    return Guard(number, result - number, lambda: x - number if x is result else x)
+    return EpsilonGuard(number, result - number, lambda: x - number if x is result else x)
 
 
-def _by_deviation(args: tuple, result: Any, rows: Callable[[], Tensor]) -> Guard:
+def _by_deviation(args: tuple, result: Any, rows: Callable[[], Tensor]) -> EpsilonGuard:
     """Of a norm that gives 1 / sqrt(variance + epsilon). rows: gives what each variance is of."""
     epsilon = float(args[-1])
     beside = result[2].square().reciprocal() - epsilon
-    return Guard(epsilon, beside, lambda: rows().var(1, correction=0))
+    return EpsilonGuard(epsilon, beside, lambda: rows().var(1, correction=0))
 
 
-def _layer_norm(args: tuple, result: Any) -> Guard:
+def _layer_norm(args: tuple, result: Any) -> EpsilonGuard:
     x, axes = args[0], len(args[1])
     return _by_deviation(args, result, lambda: x.reshape(-1, x.shape[-axes:].numel()))
 
 
-def _group_norm(args: tuple, result: Any) -> Guard:
+def _group_norm(args: tuple, result: Any) -> EpsilonGuard:
     x, batch, groups = args[0], args[3], args[6]
     return _by_deviation(args, result, lambda: x.reshape(batch * groups, -1))
 
 
-def _batch_norm(args: tuple, result: Any) -> Guard | None:
+def _batch_norm(args: tuple, result: Any) -> EpsilonGuard | None:
     if not args[5]:  # by its statistics
-        return Guard(float(args[7]), args[4])
+        return EpsilonGuard(float(args[7]), args[4])
     x = args[0]
     return _by_deviation(args, result, lambda: x.transpose(0, 1).reshape(x.shape[1], -1))
 
 
-EPSILONS: dict[Any, Callable[[tuple, Any], Guard | None]] = {
+EPSILONS: dict[Any, Callable[[tuple, Any], EpsilonGuard | None]] = {
     **dict.fromkeys((aten.add, aten.add_), _added),
     aten.native_layer_norm: _layer_norm,
     aten.native_group_norm: _group_norm,
@@ -99,7 +99,7 @@ EPSILONS: dict[Any, Callable[[tuple, Any], Guard | None]] = {
 """Operator -> the epsilon of a call, by its arguments and its result."""
 
 
-def epsilon_of(func: Any, args: tuple, result: Any) -> Guard | None:
+def epsilon_of(func: Any, args: tuple, result: Any) -> EpsilonGuard | None:
     """The epsilon of a call that has run; None where it has none."""
     found = EPSILONS.get(func.overloadpacket)
     if found is None or not torch.is_tensor(args[0]) or not args[0].is_floating_point():
@@ -154,7 +154,7 @@ class Split(NamedTuple):
         return float(finite.max() if largest else finite.min())
 
 
-class Call(NamedTuple):
+class OperatorCall(NamedTuple):
     """A call of an operator, whose first argument is a tensor."""
 
     args: tuple
@@ -198,66 +198,66 @@ def _bounded(low: Any, high: Any, x: Tensor) -> Splits:
         yield "clamp high", _above("clamp high", x, high)
 
 
-def _clamp(call: Call) -> Splits:
+def _clamp(call: OperatorCall) -> Splits:
     return _bounded(call.given(1, "min"), call.given(2, "max"), call.x)
 
 
-def _hardtanh(call: Call) -> Splits:
+def _hardtanh(call: OperatorCall) -> Splits:
     return _bounded(call.given(1, "", -1.0), call.given(2, "", 1.0), call.x)
 
 
-def _kink(call: Call) -> Splits:
+def _kink(call: OperatorCall) -> Splits:
     x = call.x
     yield "kink", lambda: Split("kink", x > 0, x < 0, lambda: x, 0.0)
 
 
-def _threshold(call: Call) -> Splits:
+def _threshold(call: OperatorCall) -> Splits:
     yield "threshold", _above("threshold", call.x, call.args[1])
 
 
-def _softplus(call: Call) -> Splits:
+def _softplus(call: OperatorCall) -> Splits:
     beta, most = call.given(1, "beta", 1), call.given(2, "threshold", 20)
     yield "threshold", lambda: _above("threshold", call.x * beta, most)()
 
 
-def _shrink(call: Call) -> Splits:
+def _shrink(call: OperatorCall) -> Splits:
     yield "threshold", lambda: _above("threshold", call.x.abs(), call.given(1, "lambd", 0.5))()
 
 
-def _distance(call: Call) -> Splits:
+def _distance(call: OperatorCall) -> Splits:
     most = call.given(3, "beta", call.keywords.get("delta", 1.0))
     yield "threshold", lambda: _above("threshold", (call.x - call.args[1]).abs(), most)()
 
 
-def _larger(call: Call) -> Splits:
+def _larger(call: OperatorCall) -> Splits:
     x, other, kind = call.x, call.args[1], "maximum"
     yield kind, lambda: Split(kind, x > other, x < other, *_parted(x, other))
 
 
-def _smaller(call: Call) -> Splits:
+def _smaller(call: OperatorCall) -> Splits:
     x, other, kind = call.x, call.args[1], "minimum"
     yield kind, lambda: Split(kind, x < other, x > other, *_parted(x, other))
 
 
-def _where(call: Call) -> Splits:
+def _where(call: OperatorCall) -> Splits:
     yield "where", lambda: Split("where", call.x != 0)
 
 
-def _masked(call: Call) -> Splits:
+def _masked(call: OperatorCall) -> Splits:
     mask = call.args[1]
     yield "mask", lambda: Split("mask", mask != 0)
 
 
-def _indexed(call: Call) -> Splits:
+def _indexed(call: OperatorCall) -> Splits:
     for index in call.args[1]:
         if index is not None and index.dtype == torch.bool:
             yield "where", functools.partial(Split, "where", index)
 
 
-def _compared(holds: Callable, ordered: int) -> Callable[[Call], Splits]:
+def _compared(holds: Callable, ordered: int) -> Callable[[OperatorCall], Splits]:
     """ordered: 1 where it holds for what is larger, -1 for what is smaller, 0 where for neither."""
 
-    def compared(call: Call) -> Splits:
+    def compared(call: OperatorCall) -> Splits:
         x, other = call.x, call.args[1]
         tensor = torch.is_tensor(other)
         if not ordered and (other is x or (not tensor and math.isinf(other))):  # `isfinite`
@@ -278,35 +278,35 @@ def _any(x: Tensor) -> Tensor:
     return torch.ones(1, dtype=torch.bool, device=x.device)
 
 
-def _rounded(call: Call) -> Splits:
+def _rounded(call: OperatorCall) -> Splits:
     x = call.x
     yield "step", lambda: Split("step", x - x.floor() == 0.5, _any(x))
 
 
-def _stepped(call: Call) -> Splits:
+def _stepped(call: OperatorCall) -> Splits:
     x = call.x
     yield "step", lambda: Split("step", x == x.round(), _any(x))
 
 
-def _signed(call: Call) -> Splits:
+def _signed(call: OperatorCall) -> Splits:
     x = call.x
     yield "step", lambda: Split("step", x == 0, _any(x), bound=0.0)
 
 
-def _not_finite(call: Call) -> Splits:
+def _not_finite(call: OperatorCall) -> Splits:
     yield "not finite", lambda: Split("not finite", ~torch.isfinite(call.x))
 
 
-def _exponential(call: Call) -> Splits:
+def _exponential(call: OperatorCall) -> Splits:
     yield "overflow", _above("overflow", call.x, OVERFLOWS)
 
 
-def _saturated(call: Call) -> Splits:
+def _saturated(call: OperatorCall) -> Splits:
     """Of a function that is written with an exponential, and is finite beyond it."""
     yield "overflow", lambda: _above("overflow", call.x.abs(), OVERFLOWS)()
 
 
-def _softmax(call: Call) -> Splits:
+def _softmax(call: OperatorCall) -> Splits:
     yield from _exponential(call)
     axis = call.args[1][0] if isinstance(call.args[1], list | tuple) else call.args[1]
     yield from _rows(call.x, axis)
@@ -319,20 +319,20 @@ def _rows(logits: Tensor, axis: int) -> Splits:
     yield MASKED_ROW, lambda: Split(MASKED_ROW, logits.amax(axis) < MASKING)
 
 
-def _attention(call: Call) -> Splits:
+def _attention(call: OperatorCall) -> Splits:
     mask: Any = call.keywords.get("attn_mask", call.keywords.get("attn_bias"))
     if torch.is_tensor(mask):
         yield "mask", lambda: Split("mask", mask < MASKING)
         yield from _rows(mask, -1)
 
 
-def _labels(call: Call) -> Splits:
+def _labels(call: OperatorCall) -> Splits:
     label, ignored = call.args[1], call.args[4]
     kind = "ignored label"
     yield kind, lambda: Split(kind, label == ignored, None, None, float(ignored))
 
 
-def _embedding(call: Call) -> Splits:
+def _embedding(call: OperatorCall) -> Splits:
     index, rows = call.args[1], call.x.shape[0]
 
     def of_row(kind: str, row: float) -> Split:
@@ -346,13 +346,13 @@ def _embedding(call: Call) -> Splits:
         yield kind, lambda: Split(kind, index == padding, None, None, float(padding))
 
 
-def _convolved(call: Call) -> Splits:
+def _convolved(call: OperatorCall) -> Splits:
     kernel, stride, padding, dilation, transposed = call.args[1].shape[2:], *call.args[3:7]
     if not transposed:
         yield from _strided(call.x.shape[2:], kernel, stride, padding, dilation)
 
 
-def _pooled(call: Call) -> Splits:
+def _pooled(call: OperatorCall) -> Splits:
     kernel = call.args[1]
     stride = call.given(2, "stride") or kernel
     padding = call.given(3, "padding", [0])
@@ -450,7 +450,7 @@ def splits(func: Any, args: tuple, kwargs: dict) -> Splits:
     found = BEFORE.get(func.overloadpacket)
     if found is None or not args or not torch.is_tensor(args[0]) or args[0].is_complex():
         return
-    yield from found(Call(args, kwargs))
+    yield from found(OperatorCall(args, kwargs))
 
 
 def guards(func: Any, args: tuple, result: Any, missed: float) -> Splits:
@@ -463,7 +463,7 @@ def guards(func: Any, args: tuple, result: Any, missed: float) -> Splits:
         yield EPSILON, lambda: _moved(guard, missed)
 
 
-def _moved(guard: Guard, missed: float) -> Split:
+def _moved(guard: EpsilonGuard, missed: float) -> Split:
     moved = guard.moves(missed)
     near = guard.near(missed)
     source = guard.source

@@ -35,7 +35,7 @@ STORED_KINDS = "fiub"
 candidate may return it."""
 
 
-class Writer:
+class CandidateWriter:
     """Records runs of candidates, as parts for `store.pack`.
 
     parts: the folder for the parts.
@@ -121,7 +121,7 @@ class KeptCandidate:
         files.write(self.path, content)
 
 
-class Reader:
+class CandidateReader:
     """The recorded runs of a folder. Raises RecordError if the folder has no manifest."""
 
     def __init__(self, folder: Path):
@@ -250,16 +250,16 @@ def _digest(feed: Feed, slots: Mapping[str, Slot], calls: int) -> int:
     return fingerprint.digest(feed.sample, feed.partners.needed(slots), feed.outputs, calls)
 
 
-_active: Writer | Reader | None = None
+_active: CandidateWriter | CandidateReader | None = None
 
 
-def active(case: TwinCase) -> Writer | Reader | None:
+def active(case: TwinCase) -> CandidateWriter | CandidateReader | None:
     """What records or replays the candidate of a case now; None if the candidate just runs."""
     return _active if truths.recordable(case) and not case.alone else None
 
 
 @contextlib.contextmanager
-def using(runs: Writer | Reader | None) -> Iterator[None]:
+def using(runs: CandidateWriter | CandidateReader | None) -> Iterator[None]:
     """A context in which `runs` records or replays candidates; with None, they just run."""
     global _active
     before, _active = _active, runs

@@ -34,7 +34,7 @@ Records = dict[str, tuple[Arrays, dict[str, Any]]]
 
 
 @dataclass(frozen=True)
-class Kind:
+class RecordKind:
     """A kind of records.
 
     format: the format of its files.
@@ -51,14 +51,14 @@ class Kind:
     listed: tuple[str, ...] = ("fingerprint", "versions")
 
 
-TRUTH = Kind(
+TRUTH = RecordKind(
     FORMAT,
     "twin",
     "restore it from version control, or run pytest with --record=write where torch is installed",
     "run pytest with --record=write where torch is installed",
     ("fingerprint", "versions", "multiplies"),
 )
-CANDIDATE = Kind(
+CANDIDATE = RecordKind(
     CANDIDATE_FORMAT,
     "run",
     "copy the whole folder again, or run `make record-candidate` again where the device is",
@@ -71,7 +71,7 @@ def part(parts: Path, group: str, key: str) -> Path:
     return parts / group / (hashlib.sha256(key.encode()).hexdigest()[:16] + SUFFIX)
 
 
-def encode_file(group: str, records: Records, kind: Kind = TRUTH) -> bytes:
+def encode_file(group: str, records: Records, kind: RecordKind = TRUTH) -> bytes:
     """The content of a file with these records; the same records give the same bytes."""
     arrays = {
         f"{key}/{name}": values.copy(order="C")  # not ascontiguousarray, which makes 0-d 1-d
@@ -84,7 +84,7 @@ def encode_file(group: str, records: Records, kind: Kind = TRUTH) -> bytes:
     return safetensors.numpy.save(arrays, {"records": header})
 
 
-def decode_file(path: Path, content: bytes, group: str, kind: Kind = TRUTH) -> Records:
+def decode_file(path: Path, content: bytes, group: str, kind: RecordKind = TRUTH) -> Records:
     """The records in a file's content. Raises RecordError if it is damaged or of another group."""
     try:
         arrays = safetensors.numpy.load(content)
@@ -106,13 +106,13 @@ def decode_file(path: Path, content: bytes, group: str, kind: Kind = TRUTH) -> R
     return records
 
 
-def _other_format(path: Path, found: Any, kind: Kind) -> RecordError:
+def _other_format(path: Path, found: Any, kind: RecordKind) -> RecordError:
     return RecordError(
         f"{path} has format {found!r}, and this version reads {kind.format!r}: {kind.renew}"
     )
 
 
-def manifest(folder: Path, kind: Kind = TRUTH) -> dict[str, dict[str, Any]]:
+def manifest(folder: Path, kind: RecordKind = TRUTH) -> dict[str, dict[str, Any]]:
     """The content of a folder: group -> its file, SHA-256, size in bytes, and samples.
 
     Returns {} if there is no manifest. Raises RecordError if it cannot be read.
@@ -133,7 +133,7 @@ def manifest(folder: Path, kind: Kind = TRUTH) -> dict[str, dict[str, Any]]:
     return groups
 
 
-def _demand_entry(entry: Any, kind: Kind) -> None:
+def _demand_entry(entry: Any, kind: RecordKind) -> None:
     """Raise an exception of Python's own unless an entry of a manifest has its form."""
     fields = {"file": str, "sha256": str, "bytes": int, "samples": dict}
     whole = all(isinstance(entry[name], form) for name, form in fields.items())
@@ -142,7 +142,7 @@ def _demand_entry(entry: Any, kind: Kind) -> None:
         raise ValueError("it has another form")
 
 
-def read(folder: Path, group: str, entry: Mapping[str, Any], kind: Kind = TRUTH) -> Records:
+def read(folder: Path, group: str, entry: Mapping[str, Any], kind: RecordKind = TRUTH) -> Records:
     """The records of a group. Raises RecordError if its file is missing or damaged.
 
     entry: the group's entry in the manifest.
@@ -160,7 +160,7 @@ def read(folder: Path, group: str, entry: Mapping[str, Any], kind: Kind = TRUTH)
     return decode_file(path, content, group, kind)
 
 
-def pack(parts: Iterable[Path], folder: Path, kind: Kind = TRUTH) -> int:
+def pack(parts: Iterable[Path], folder: Path, kind: RecordKind = TRUTH) -> int:
     """Pack parts into the folder; return the number of parts. No two parts may hold one record.
 
     Other records of the same groups stay if they are still declared. All records of other groups
@@ -203,14 +203,16 @@ def pack(parts: Iterable[Path], folder: Path, kind: Kind = TRUTH) -> int:
     return sum(map(len, fresh.values()))
 
 
-def _readable_manifest(folder: Path, kind: Kind) -> dict[str, dict[str, Any]]:
+def _readable_manifest(folder: Path, kind: RecordKind) -> dict[str, dict[str, Any]]:
     """The manifest; {} if it cannot be read."""
     with contextlib.suppress(RecordError):
         return manifest(folder, kind)
     return {}
 
 
-def _merge(folder: Path, group: str, entry: Mapping | None, fresh: Records, kind: Kind) -> Records:
+def _merge(
+    folder: Path, group: str, entry: Mapping | None, fresh: Records, kind: RecordKind
+) -> Records:
     """The old records of a group that are still declared, and the fresh ones.
 
     The fresh records say what is declared. If a reference has no product, its fresh record serves

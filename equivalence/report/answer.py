@@ -68,7 +68,7 @@ NOTHING = Mistakes()
 
 
 @dataclass(frozen=True)
-class Found:
+class AnsweredCase:
     """A case: its outcome, and what a diagnosis has found to mend."""
 
     outcome: Outcome
@@ -107,7 +107,9 @@ class Answer:
         return "; ".join([self.first.rstrip("."), *(" ".join(p[0].split()) for p in self.places)])
 
 
-def answer(cases: Sequence[Found], tried: Sequence[str] = (), reach: Reach | None = None) -> Answer:
+def answer(
+    cases: Sequence[AnsweredCase], tried: Sequence[str] = (), reach: Reach | None = None
+) -> Answer:
     """The answer for the cases of one comparison, of which there is at least one.
 
     tried: what is told of further samples where all cases are equal.
@@ -131,7 +133,7 @@ def answer(cases: Sequence[Found], tried: Sequence[str] = (), reach: Reach | Non
     return _different(cases, red, wrong)
 
 
-def answer_of_further(found: Found, sample: str, new: Sequence[str]) -> Answer:
+def answer_of_further(found: AnsweredCase, sample: str, new: Sequence[str]) -> Answer:
     """The answer where a further sample alone shows a difference.
 
     sample: what the sample is, in words.
@@ -253,7 +255,9 @@ def _undecided(outcomes: Sequence[Outcome]) -> Answer:
     )
 
 
-def _different(cases: Sequence[Found], red: Sequence[Found], wrong: Sequence[Found]) -> Answer:
+def _different(
+    cases: Sequence[AnsweredCase], red: Sequence[AnsweredCase], wrong: Sequence[AnsweredCase]
+) -> Answer:
     """Something differs that can be told by numbers or by settings."""
     outcomes = [each.outcome for each in wrong]
     gone = [each for each in outcomes if each.case.twin.differs and not each.judged.differing]
@@ -298,7 +302,9 @@ def _unread(compared: Iterable[Settings | None]) -> str:
     return f"{counted(len(names), 'setting')} could not be read: {listed(names)}"
 
 
-def _only(cases: Sequence[Found], red: Sequence[Found], wrong: Sequence[Found]) -> str:
+def _only(
+    cases: Sequence[AnsweredCase], red: Sequence[AnsweredCase], wrong: Sequence[AnsweredCase]
+) -> str:
     """In which mode alone something differs, as the middle of a line; "" where in all."""
     every, odd = ([each.outcome.case for each in some] for some in (cases, red))
     graph = {getattr(case, "execution", "") for case in odd} == {"graph"}
@@ -418,7 +424,7 @@ def _plural(name: str, count: int) -> str:
 # What to mend.
 
 
-def _places(cases: Sequence[Found]) -> list[Mistake]:
+def _places(cases: Sequence[AnsweredCase]) -> list[Mistake]:
     """The places to mend in any of the cases, each once: settings first, then what runs tell."""
     compared = [each.outcome.settings for each in cases if each.outcome.settings]
     explained = {difference.layer for each in compared for difference in each.differing}
@@ -482,7 +488,7 @@ def _lines(place: Mistake) -> tuple[str, ...]:
     return (*lines, *([told] if told else []))
 
 
-def _mended(cases: Sequence[Found], places: Sequence[Mistake]) -> list[str]:
+def _mended(cases: Sequence[AnsweredCase], places: Sequence[Mistake]) -> list[str]:
     """What is right with the original's values in the places to mend; at most a sentence."""
     if places and any(each.mistakes.more for each in cases):
         these, them = ("These places do", "them") if len(places) > 1 else ("This place does", "it")

@@ -16,7 +16,7 @@ from equivalence.judge.settings import Settings, alone_told, unread_told
 from equivalence.judge.verdict import Judgement, TensorVerdict
 from equivalence.reach import decision
 from equivalence.report import reach as unreached
-from equivalence.report.answer import DETAILS, FORWARD_ONLY, NAMES, NOTHING, Found, answer
+from equivalence.report.answer import DETAILS, FORWARD_ONLY, NAMES, NOTHING, AnsweredCase, answer
 from equivalence.report.failures import is_red
 from equivalence.report.lines import but_for_kernels, drawn, limited, limits_told, stood_in
 from equivalence.words import all_of, counted, listed, number, several
@@ -46,7 +46,7 @@ def failure(
     mistakes: what there is to mend, for the answer.
     more: what shows more.
     """
-    told = answer([Found(outcome, mistakes)]).lines(repeat, more)
+    told = answer([AnsweredCase(outcome, mistakes)]).lines(repeat, more)
     return "\n".join([*told, DETAILS, *details(outcome, diagnosis)])
 
 

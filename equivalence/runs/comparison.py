@@ -82,7 +82,7 @@ def reference_multiplies(case: TwinCase, seed: int) -> bool:
     return _multiplying[key]
 
 
-class Drawn:
+class CaseAtSeed:
     """A case, its base seed, and the precision by which it is judged.
 
     case: the case, of one size.
@@ -157,7 +157,7 @@ class Comparison(Findings):
         known = self.reference
         return Feed(known.sample, self.partners, self.case.phase, known.expected.pulled_back)
 
-    def rejudged(self, raw: Trace, drawn: Drawn) -> "Comparison":
+    def rejudged(self, raw: Trace, drawn: CaseAtSeed) -> "Comparison":
         """The comparison by another trace of the candidate."""
         trace = self.reference.expected.replace_undecided(raw)
         judgement = drawn.judge(self.reference.expected, trace)

@@ -15,7 +15,7 @@ from equivalence.reach.decision import Reach
 from equivalence.reach.sizes import of_draws
 from equivalence.record import candidates, truths
 from equivalence.runs import pinned, sides
-from equivalence.runs.comparison import Drawn, reference_multiplies
+from equivalence.runs.comparison import CaseAtSeed, reference_multiplies
 from equivalence.sides.protocols import CandidateSide
 from equivalence.structure.weights import Slot
 from equivalence.truth.known import Reference, sketch_large
@@ -55,7 +55,7 @@ def slots(case: TwinCase, seed: int) -> dict[str, Slot]:
 
 def _kept(case: TwinCase, seed: int) -> "References":
     """What is kept of a sample's reference, until a case with another sample comes."""
-    drawn, twin = Drawn(case, seed), case.twin
+    drawn, twin = CaseAtSeed(case, seed), case.twin
     library = truths.active() if truths.recordable(case) else None
     beside = devices.place(case.device).reference
     parts = (twin.reference, twin.inputs, twin.random_layers, twin.degenerate, twin.backward, seed)
@@ -83,7 +83,7 @@ class References:
     library: the records that may answer for it; None without.
     """
 
-    def __init__(self, drawn: Drawn, library: truths.Library | None):
+    def __init__(self, drawn: CaseAtSeed, library: truths.Library | None):
         self._drawn, self._library = drawn, library
 
     def looks(self, cheap: bool) -> Iterator[Reference]:
@@ -136,7 +136,7 @@ class References:
             return replace(begun, expected=compute.add_noise(measurement, begun.expected))
 
 
-def from_record(drawn: Drawn, run: Callable[[bool], Reference]) -> Reference:
+def from_record(drawn: CaseAtSeed, run: Callable[[bool], Reference]) -> Reference:
     """The reference from its record, or by `run` if there is none.
 
     run: runs the reference; its argument says whether the result is to be recorded.
@@ -153,7 +153,7 @@ def forget() -> None:
     sides.forget()
 
 
-def _run_reference(drawn: Drawn, keep: bool = False) -> Reference:
+def _run_reference(drawn: CaseAtSeed, keep: bool = False) -> Reference:
     """Run the reference.
 
     keep: whether to prepare it for a record: large tensors are sketched, and `multiplies`
@@ -171,7 +171,7 @@ def _run_reference(drawn: Drawn, keep: bool = False) -> Reference:
     return side
 
 
-def _side(drawn: Drawn, measurement: "Measurement", expected: Truth) -> Reference:
+def _side(drawn: CaseAtSeed, measurement: "Measurement", expected: Truth) -> Reference:
     """The reference's side, of a network that has run."""
     case, network = drawn.case, measurement.network
     draws = pinned.of_reference(measurement, case)
@@ -208,4 +208,4 @@ def candidate(case: TwinCase, seed: int, before: CandidateSide | None = None) ->
     runs = candidates.active(case)
     if not runs:
         return build()
-    return runs.candidate(case, seed, Drawn(case, seed).products, build)
+    return runs.candidate(case, seed, CaseAtSeed(case, seed).products, build)

@@ -9,7 +9,7 @@ from equivalence.judge import tensors
 from equivalence.judge.precision import BUDGET
 from equivalence.judge.verdict import TensorVerdict
 from equivalence.randomness.layers import RandomLayer, compare, listed
-from equivalence.randomness.replay import Pairing
+from equivalence.randomness.replay import DrawPairing
 from equivalence.runs import sides
 from equivalence.runs.comparison import Comparison
 from equivalence.words import raised
@@ -22,7 +22,7 @@ Draws = list[RandomLayer]
 
 def with_draws(case: TwinCase, seed: int) -> TwinCase:
     """The case as its reference can run: of a twin that pins nothing, with replayed draws."""
-    return replace(case, replayed=Pairing(seed=seed)) if case.twin.replays else case
+    return replace(case, replayed=DrawPairing(seed=seed)) if case.twin.replays else case
 
 
 def of_reference(measurement: "Measurement", case: TwinCase) -> Draws:

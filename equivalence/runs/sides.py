@@ -63,7 +63,7 @@ def _maker(case: TwinCase) -> Maker:
     return case.own or (OF_TORCH if isinstance(case, TorchCase) else DECLARED)
 
 
-class _Declared:
+class _DeclaredSides:
     """Draws and builds what a twin declares."""
 
     def sample(self, case: TwinCase, seed: int) -> Sample:
@@ -116,11 +116,11 @@ class _Declared:
         return network
 
 
-DECLARED = _Declared()
+DECLARED = _DeclaredSides()
 """Of what is compared as its twin declares it."""
 
 
-class _OfTorch(_Declared):
+class _OfTorch(_DeclaredSides):
     """Draws and builds two networks of PyTorch."""
 
     def candidate(self, case: TwinCase) -> Any:

@@ -73,7 +73,7 @@ class TorchCandidate:
 
     def random_layers(self, feed: Feed) -> list[RandomLayer]:
         """Every draw of random numbers in a run, in order."""
-        return self.network.random_layers(_Named(feed), feed.phase)
+        return self.network.random_layers(_NamedSample(feed), feed.phase)
 
     def layers(self, partners: Partners) -> list[Layer]:
         """All modules, a parent before its children; their weights have the reference's names."""
@@ -96,7 +96,7 @@ class TorchCandidate:
 
     def run(self, feed: Feed) -> Trace:
         """Run forward and backward in the sample's dtype, by the reference's names."""
-        trace = self.network.run(_Named(feed), feed.phase, feed.sample.dtype)
+        trace = self.network.run(_NamedSample(feed), feed.phase, feed.sample.dtype)
         names, partners = self.slots(), feed.partners
         for of in (tensors.parameter_gradient, tensors.buffer):
             own = {name: trace.pop(of(name)) for name in names if of(name) in trace}
@@ -116,7 +116,7 @@ class TorchCandidate:
             self.run(feed)
 
 
-class _Named(Sample):
+class _NamedSample(Sample):
     """A sample by the candidate's names of its weights."""
 
     def __init__(self, feed: Feed):

@@ -12,7 +12,7 @@ import numpy as np
 
 from equivalence import dtypes
 from equivalence.checkpoints import files
-from equivalence.checkpoints.formats import MINDSPORE, Checkpoint, Weight
+from equivalence.checkpoints.formats import MINDSPORE, Checkpoint, StoredWeight
 from equivalence.convert import joined, optimizer_state, source
 from equivalence.declare.twin import TwinCase
 from equivalence.errors import TorchMissingError, WeightError
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from equivalence.sides.mindspore_network import MindSporeNetwork
 
 
-class Given(Mapping[str, np.ndarray]):
+class LazyValues(Mapping[str, np.ndarray]):
     """Name -> values, which are read when they are asked for, and not kept.
 
     names: the names. read: gives the values of a name.
@@ -86,7 +86,7 @@ def _read(
     names = reference.names()
     drawn = [n for n, slot in reference.slots().items() if not slot.is_constant and not _counts(n)]
     own = {names.get(name, name): weight for name, weight in read.weights.items()}
-    given = Given(drawn, lambda name: _rounded(path, name, own[name], case))
+    given = LazyValues(drawn, lambda name: _rounded(path, name, own[name], case))
     return given if case.twin.by_layer else dict(given)
 
 
@@ -109,7 +109,7 @@ def _translated(
     read: Checkpoint,
     reference: ReferenceSide,
     candidate: "MindSporeNetwork",
-) -> dict[str, Weight]:
+) -> dict[str, StoredWeight]:
     """The weights of a MindSpore file by the reference's names, without an optimiser's state."""
     slots = candidate.slots()
     partners = pairing.partners(case, reference.slots(), slots)
@@ -129,7 +129,7 @@ def _translated(
     return found
 
 
-def _demand_fits(path: Path, found: Mapping[str, Weight], reference: ReferenceSide) -> None:
+def _demand_fits(path: Path, found: Mapping[str, StoredWeight], reference: ReferenceSide) -> None:
     """Raise WeightError unless the file has all weights of the reference, and no others."""
     slots, names = reference.slots(), reference.names()
     own = {names.get(name, name): name for name in found}
@@ -168,7 +168,7 @@ def _demand_fits(path: Path, found: Mapping[str, Weight], reference: ReferenceSi
             raise WeightError(f"{path}: {name} is {weight.dtype}, and the reference's is a float")
 
 
-def _demand_constant(path: Path, name: str, weight: Weight, kept: np.ndarray) -> None:
+def _demand_constant(path: Path, name: str, weight: StoredWeight, kept: np.ndarray) -> None:
     """Raise WeightError if the file has other values of a constant than the constructor makes."""
     values = comparable(_numbers(weight))
     if not np.array_equal(values, kept, equal_nan=values.dtype.kind == "f"):
@@ -178,14 +178,14 @@ def _demand_constant(path: Path, name: str, weight: Weight, kept: np.ndarray) ->
         )
 
 
-def _numbers(weight: Weight) -> np.ndarray:
+def _numbers(weight: StoredWeight) -> np.ndarray:
     """The values of a weight; bfloat16 as the same numbers in float32."""
     if weight.dtype != "bfloat16":
         return weight.values
     return (weight.values.astype(np.uint32) << 16).view(np.float32)
 
 
-def _rounded(path: Path, name: str, weight: Weight, case: TwinCase) -> np.ndarray:
+def _rounded(path: Path, name: str, weight: StoredWeight, case: TwinCase) -> np.ndarray:
     """The values of a weight in the case's dtype.
 
     They must be exact in it, but for half precision, to which a case rounds all weights.

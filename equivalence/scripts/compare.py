@@ -15,14 +15,14 @@ from equivalence.host.isolation import isolated
 from equivalence.judge.settings import Settings
 from equivalence.pipelines import trained
 from equivalence.scripts import torch_side
-from equivalence.scripts.judging import Expectation, Verdict
-from equivalence.scripts.layers import Culprit, named
+from equivalence.scripts.judging import Expectation, RunVerdict
+from equivalence.scripts.layers import LayerCulprit, named
 from equivalence.scripts.looks import NO_FAULTS, NOTHING_FITS, Faults, Fits, Looks
-from equivalence.scripts.overflow import Found, Overflow
-from equivalence.scripts.recording import Recorder
-from equivalence.scripts.running import Training
-from equivalence.scripts.single import LEAST, Kept
-from equivalence.scripts.steps import Network, Run, demand_steps
+from equivalence.scripts.overflow import Overflow, OverflowSeen
+from equivalence.scripts.recording import RunRecorder
+from equivalence.scripts.running import ScriptTraining
+from equivalence.scripts.single import LEAST, Float32Trials
+from equivalence.scripts.steps import ScriptNetwork, TrainingRun, demand_steps
 from equivalence.sides.torch_jitter import Jitter
 from equivalence.structure.layers import compare_settings
 from equivalence.structure.order import completed
@@ -35,7 +35,7 @@ Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Result:
+class TrainingsResult:
     """What became of two trainings; true where nothing differs.
 
     reference, candidate: their names. runs: those of the reference with noise.
@@ -54,14 +54,14 @@ class Result:
     candidate: str
     steps: int
     runs: int
-    theirs: Run = field(repr=False)
-    ours: Run = field(repr=False)
-    verdict: Verdict = field(repr=False)
+    theirs: TrainingRun = field(repr=False)
+    ours: TrainingRun = field(repr=False)
+    verdict: RunVerdict = field(repr=False)
     settings: Mapping[str, Settings] = field(repr=False)
     expectation: Expectation = field(repr=False)
-    culprit: Culprit | None = None
+    culprit: LayerCulprit | None = None
     overflows: Mapping[str, tuple[int, Overflow]] = field(default_factory=dict)
-    kept: Kept | None = None
+    kept: Float32Trials | None = None
     coarser: str = ""
     fits: Fits = NOTHING_FITS
     faults: Faults = NO_FAULTS
@@ -72,14 +72,14 @@ class Result:
 
 
 def trainings(
-    reference: Training,
-    candidate: Training,
+    reference: ScriptTraining,
+    candidate: ScriptTraining,
     steps: int,
     rename: Mapping[str, str],
     constants: Sequence[str] = (),
     eager: bool = False,
     tell: Tell = lambda _: None,
-) -> Result:
+) -> TrainingsResult:
     """Run two trainings up to a step, and compare each of their steps.
 
     rename, constants: of the weights, as of a twin.
@@ -88,7 +88,7 @@ def trainings(
 
     Raises EquivalenceError where a training cannot be run, or shows nothing.
     """
-    from equivalence.scripts.mindspore_side import MindSporeSide, Watch
+    from equivalence.scripts.mindspore_side import MindSporeSide, StepWatch
     from equivalence.stand_ins.faulty import FAULTS, Mended
 
     with isolated():
@@ -98,9 +98,9 @@ def trainings(
             steps: int,
             looked_into: int = 0,
             noise: int = 0,
-            watch: Found | None = None,
+            watch: OverflowSeen | None = None,
             changed: Changed = contextlib.nullcontext,
-        ) -> Run:
+        ) -> TrainingRun:
             with changed():
                 return run_of_reference(reference, steps, theirs, noise, looked_into, watch)
 
@@ -114,14 +114,14 @@ def trainings(
             steps: int,
             looked_into: int = 0,
             single: Collection[str] = (),
-            watch: Found | None = None,
+            watch: OverflowSeen | None = None,
             mended: Collection[Any] = (),
             met: Callable[[Any], object] | None = None,
-        ) -> Run:
-            paired = Pairing(theirs, rename, constants)
+        ) -> TrainingRun:
+            paired = NetworkPairing(theirs, rename, constants)
             side = MindSporeSide(eager, single)
-            recorder = Recorder(side, steps, theirs, paired, looked_into)
-            observers: list[Any] = [Watch(side, recorder, watch)] if watch else []
+            recorder = RunRecorder(side, steps, theirs, paired, looked_into)
+            observers: list[Any] = [StepWatch(side, recorder, watch)] if watch else []
             observers += [Mended(mended, met)] if mended else []
             with isolated(), silent(bool(looked_into or single or mended)):
                 candidate.run(recorder, side.watching(recorder, *observers))
@@ -147,7 +147,7 @@ def trainings(
         faults = looks.faults(expectation, [each for each in FAULTS if not each.compiled])
         changes = {} if faults.explain_all else changed_runs.changes()
         fits = looks.fits(expectation, changes, seconds)
-    return Result(
+    return TrainingsResult(
         reference.name,
         candidate.name,
         steps,
@@ -167,7 +167,9 @@ def trainings(
     )
 
 
-def settings_of(theirs: Run, ours: Run, rename: Mapping[str, str]) -> dict[str, Settings]:
+def settings_of(
+    theirs: TrainingRun, ours: TrainingRun, rename: Mapping[str, str]
+) -> dict[str, Settings]:
     """The settings of the layers of both sides, by the reference's networks."""
     return {
         theirs.networks[each.of].name: compare_settings(
@@ -178,19 +180,19 @@ def settings_of(theirs: Run, ours: Run, rename: Mapping[str, str]) -> dict[str, 
 
 
 def run_of_reference(
-    training: Training,
+    training: ScriptTraining,
     steps: int,
-    given: Run | None = None,
+    given: TrainingRun | None = None,
     noise: int = 0,
     looked_into: int = 0,
-    watch: Found | None = None,
-    kind: type[Recorder] = Recorder,
-) -> Run:
+    watch: OverflowSeen | None = None,
+    kind: type[RunRecorder] = RunRecorder,
+) -> TrainingRun:
     """A run of the reference. given: a first one, of which it gets weights and batches."""
     side = torch_side.TorchSide(own_gradients=training.rank is not None)
     recorder = kind(side, steps, given, looked_into=looked_into)
     observers: list[Any] = [Jitter(noise)] if noise else []
-    observers += [torch_side.Watch(recorder, watch)] if watch else []
+    observers += [torch_side.StepWatch(recorder, watch)] if watch else []
     with isolated(), silent(given is not None):
         training.run(recorder, side.watching(recorder, *observers))
     return recorder.run
@@ -206,10 +208,10 @@ def silent(wanted: bool) -> Iterator[None]:
         yield
 
 
-class Pairing:
+class NetworkPairing:
     """Finds the reference's network of each of the candidate's, by the names of their weights."""
 
-    def __init__(self, theirs: Run, rename: Mapping[str, str], constants: Sequence[str]):
+    def __init__(self, theirs: TrainingRun, rename: Mapping[str, str], constants: Sequence[str]):
         self.theirs, self.rename, self.constants = theirs, rename, constants
         self.taken: set[int] = set()
 
@@ -226,7 +228,7 @@ class Pairing:
         """The renames that are of a network; the others are of another one of the script."""
         return {old: new for old, new in self.rename.items() if matches(old, slots)}
 
-    def __call__(self, network: Network, number: int) -> tuple[int, Partners]:
+    def __call__(self, network: ScriptNetwork, number: int) -> tuple[int, Partners]:
         """The number of the reference's network, and the pairs of weights."""
         networks = self.theirs.networks
         free = [n for n in range(len(networks)) if n not in self.taken]
@@ -259,7 +261,7 @@ class Pairing:
             ) from None
 
 
-def demand_renames(candidate: Run, rename: Mapping[str, str]) -> None:
+def demand_renames(candidate: TrainingRun, rename: Mapping[str, str]) -> None:
     """Raise WeightError where a rename is of no network of the candidate's run."""
     names = [name for network in candidate.networks for name in network.slots]
     for old in rename:

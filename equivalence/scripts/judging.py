@@ -9,10 +9,10 @@ import numpy as np
 from equivalence import nesting
 from equivalence.judge.expected import Expected
 from equivalence.judge.precision import BUDGET, UNIT_ROUNDOFF
-from equivalence.judge.settings import Difference
+from equivalence.judge.settings import SettingDifference
 from equivalence.loaders import epochs
 from equivalence.pipelines import pictures, rows, trained
-from equivalence.scripts.steps import Call, Run, Step, Stored, each_input
+from equivalence.scripts.steps import KeptTensor, Step, StepCall, TrainingRun, each_input
 from equivalence.structure.layers import differences
 from equivalence.structure.settings import OPTIMIZER
 from equivalence.words import counted
@@ -49,7 +49,7 @@ Key = tuple[int, str, str]
 
 
 @dataclass(frozen=True)
-class Departure:
+class StepDeparture:
     """What differs in a step.
 
     step, stage, name: where. told: what differs, as a sentence without a subject.
@@ -74,7 +74,7 @@ class Departure:
 
 
 @dataclass
-class Verdict:
+class RunVerdict:
     """The verdict on a candidate's run.
 
     departures: all that differs, in the order in which it happens.
@@ -84,7 +84,7 @@ class Verdict:
     worst: the largest error within the budget, in roundings.
     """
 
-    departures: list[Departure] = field(default_factory=list)
+    departures: list[StepDeparture] = field(default_factory=list)
     compared: int = 0
     undecidable: int = 0
     decided_until: int = 0
@@ -92,7 +92,7 @@ class Verdict:
     unseen: dict[str, int] = field(default_factory=dict)
     worst: float = 0.0
 
-    def add(self, departures: Sequence[Departure]) -> None:
+    def add(self, departures: Sequence[StepDeparture]) -> None:
         """Add what differs, before what else differs in its stage."""
         every = [*departures, *self.departures]
         self.departures = sorted(every, key=lambda each: (each.step, STAGES.index(each.stage)))
@@ -103,7 +103,7 @@ class Verdict:
             self.notes.append(words)
 
 
-def label(run: Run, key: str) -> str:
+def label(run: TrainingRun, key: str) -> str:
     """A weight's name in a step, "0:fc.weight", as texts call it."""
     before, colon, name = key.rpartition(":")
     head, _, number = before.rpartition(" ")
@@ -112,7 +112,7 @@ def label(run: Run, key: str) -> str:
     return f"{head} {run.name(int(number), name)}".strip()
 
 
-def tensors(run: Run, step: Step) -> Iterator[tuple[str, str, Stored]]:
+def tensors(run: TrainingRun, step: Step) -> Iterator[tuple[str, str, KeptTensor]]:
     """Stage, name and values of all that is compared of a step by numbers."""
     several = len(run.networks) > 1
     seen: dict[int, int] = {}
@@ -124,17 +124,17 @@ def tensors(run: Run, step: Step) -> Iterator[tuple[str, str, Stored]]:
         for _, number, given in each_input([call]):
             stage = "forward" if given.computed else "data"
             name = f"input {number}{which}"
-            yield (DRAWN if given.drawn else stage), name, Stored.of(name, given.values)
+            yield (DRAWN if given.drawn else stage), name, KeptTensor.of(name, given.values)
         for output, values in call.outputs.items():
             yield "forward", f"output {output}{which}", values
     for place, target in enumerate(step.targets):
         for _, _, given in each_input([target]):
             if not given.computed:
                 name = f"target {place + 1}" if len(step.targets) > 1 else "target"
-                yield (DRAWN if given.drawn else "data"), name, Stored.of(name, given.values)
+                yield (DRAWN if given.drawn else "data"), name, KeptTensor.of(name, given.values)
     for place, loss in enumerate(step.losses):
         name = f"loss {place + 1}" if len(step.losses) > 1 else "loss"
-        yield "loss", name, Stored.of(name, loss)
+        yield "loss", name, KeptTensor.of(name, loss)
     for stage, several_of in (("gradients", step.gradients), ("clipping", step.reached)):
         # In the order of the backward pass: the first that departs is where it does.
         for name in reversed([*several_of]):
@@ -152,10 +152,10 @@ class Expectation:
     plain: the reference as it stands.
     """
 
-    def __init__(self, plain: Run):
+    def __init__(self, plain: TrainingRun):
         self.plain = plain
         self.expected: dict[Key, Expected] = {}
-        self.stored: dict[Key, Stored] = {}
+        self.stored: dict[Key, KeptTensor] = {}
         for key, stored in _all(plain):
             self.expected[key] = Expected.whole(stored.values)
             self.stored[key] = stored
@@ -173,14 +173,14 @@ class Expectation:
             if slot.kind == "buffer"
         }
 
-    def widen(self, noisy: Run) -> None:
+    def widen(self, noisy: TrainingRun) -> None:
         """Let the noise be at least as far as a noisy run of the reference is off."""
         self.runs += 1
         for key, stored in _all(noisy):
             if key in self.expected and self.stored[key].shape == stored.shape:
                 self.expected[key].widen(stored.values)
 
-    def about(self, other: Run) -> "Expectation":
+    def about(self, other: TrainingRun) -> "Expectation":
         """What must be expected of another run of the reference, with the noise of this one."""
         found = Expectation(other)
         for key, expected in self.expected.items():
@@ -189,10 +189,10 @@ class Expectation:
                 found.expected[key] = replace(expected, truth=truth)
         return found
 
-    def of_loaders(self, candidate: Run) -> list[Departure]:
+    def of_loaders(self, candidate: TrainingRun) -> list[StepDeparture]:
         """What differs in loaders that draw, whose batches the candidate has from the reference."""
         return [
-            Departure(
+            StepDeparture(
                 each.reading.step,
                 "data",
                 f"{LOADER}, {each.stage}:" if each.stage else LOADER,
@@ -203,13 +203,13 @@ class Expectation:
             for each in trained.apart(self.plain.readings, candidate.readings)
         ]
 
-    def judge(self, candidate: Run) -> Verdict:
+    def judge(self, candidate: TrainingRun) -> RunVerdict:
         """The verdict on a run of the candidate."""
-        verdict = Verdict()
+        verdict = RunVerdict()
         orders = [*epochs.differences(self.plain.epochs, candidate.epochs)]
         for theirs, ours in zip(self.plain.steps, candidate.steps, strict=False):
             found = [
-                Departure(theirs.number, "data", ORDER, told, epoch.key)
+                StepDeparture(theirs.number, "data", ORDER, told, epoch.key)
                 for epoch, told in orders
                 if epoch.step == theirs.number
             ]
@@ -220,7 +220,7 @@ class Expectation:
         if len(candidate.steps) < len(self.plain.steps):
             made = len(candidate.steps)
             verdict.departures.append(
-                Departure(
+                StepDeparture(
                     made + 1,
                     "data",
                     "steps",
@@ -229,22 +229,22 @@ class Expectation:
             )
         return verdict
 
-    def _structure(self, theirs: Step, ours: Step, verdict: Verdict) -> Iterator[Departure]:
+    def _structure(self, theirs: Step, ours: Step, verdict: RunVerdict) -> Iterator[StepDeparture]:
         """What differs in what a step does, whatever the numbers are."""
         number, plain = theirs.number, self.plain
         lines = (ours.lines.get("update", ""), theirs.lines.get("update", ""))
         if ours.reached and not theirs.reached.keys() & ours.reached.keys():
             first = [label(plain, next(iter(each.reached), "nothing")) for each in (theirs, ours)]
             told = f"updates {first[1]} and others, where the original updates {first[0]}"
-            yield Departure(number, "data", "order of updates", told, *lines)
+            yield StepDeparture(number, "data", "order of updates", told, *lines)
             return
         if ours.reached:
             for name in theirs.reached.keys() - ours.reached.keys():
                 told = "gets no gradient by the optimiser, which updates it in the original"
-                yield Departure(number, "clipping", label(plain, name), told, *lines)
+                yield StepDeparture(number, "clipping", label(plain, name), told, *lines)
             for name in ours.reached.keys() - theirs.reached.keys():
                 told = "is updated by the optimiser, which does not have it in the original"
-                yield Departure(number, "clipping", label(plain, name), told, *lines)
+                yield StepDeparture(number, "clipping", label(plain, name), told, *lines)
         for index, network in enumerate(plain.networks):
             sides = [[c for c in step.calls if c.network == index] for step in (theirs, ours)]
             if sides[1] and not sides[0]:
@@ -259,22 +259,22 @@ class Expectation:
                     f"{counted(len(sides[0]), 'time')} in the original{_skipped(theirs, ours)}"
                 )
                 one_line, two_line = (each[0].line if each else "" for each in sides)
-                yield Departure(number, "forward", network.name, told, two_line, one_line)
+                yield StepDeparture(number, "forward", network.name, told, two_line, one_line)
             for one, two in zip(*sides, strict=False):
                 if one.training != two.training:
                     told = EVALUATED if one.training else TRAINED
-                    yield Departure(number, "forward", network.name, told, two.line, one.line)
+                    yield StepDeparture(number, "forward", network.name, told, two.line, one.line)
         if ours.losses and len(ours.losses) != len(theirs.losses):
             told = f"is {len(ours.losses)}, and {len(theirs.losses)} in the original"
             line, of_reference = (each.lines.get("loss", "") for each in (ours, theirs))
-            yield Departure(number, "loss", "number of losses", told, line, of_reference)
+            yield StepDeparture(number, "loss", "number of losses", told, line, of_reference)
         if theirs.scale and ours.scale and theirs.scale != ours.scale:
             told = f"is {ours.scale:g}, and {theirs.scale:g} in the original"
-            yield Departure(number, "scale", "scale of the loss", told, *lines)
+            yield StepDeparture(number, "scale", "scale of the loss", told, *lines)
 
     def _numbers(
-        self, theirs: Step, candidate: Run, ours: Step, verdict: Verdict
-    ) -> Iterator[Departure]:
+        self, theirs: Step, candidate: TrainingRun, ours: Step, verdict: RunVerdict
+    ) -> Iterator[StepDeparture]:
         """What differs in the tensors of a step."""
         run = replace(candidate, networks=self.plain.networks)
         named = replace(ours, calls=_by_order(theirs.calls, ours.calls))
@@ -301,7 +301,7 @@ class Expectation:
                     verdict.unseen.setdefault(f"the constant {name}", theirs.number)
                 elif stage in ("forward", "update"):
                     lines = _lines(stage, name, theirs, ours)
-                    yield Departure(theirs.number, stage, name, "is missing", *lines)
+                    yield StepDeparture(theirs.number, stage, name, "is missing", *lines)
                 continue
             verdict.compared += 1
             shape = self.stored[theirs.number, kept, name].shape
@@ -310,11 +310,11 @@ class Expectation:
                 told = f"is of shape {stored.shape}, and {shape} in the original"
                 if stage == "data" and _are_other_rows(stored.shape, shape):
                     told = f"has {stored.shape[0]} samples, and {shape[0]} in the original"
-                    yield Departure(theirs.number, stage, name, told, *lines)
+                    yield StepDeparture(theirs.number, stage, name, told, *lines)
                 elif stage == "data":
                     verdict.note(f"{name} {told}: it is not handed over, nor compared")
                 else:
-                    yield Departure(theirs.number, stage, name, told, *lines)
+                    yield StepDeparture(theirs.number, stage, name, told, *lines)
                 continue
             unit = unit_of(self.stored[theirs.number, kept, name])
             if expected.truth.dtype.kind == "f":
@@ -335,7 +335,7 @@ class Expectation:
                 if stage == "update" and name in self.statistics:
                     told += self._more_calls(self.statistics[name], theirs, ours)
                 undefined = expected.distance(values).mismatched if values.dtype.kind == "f" else 0
-                yield Departure(theirs.number, stage, name, told, *lines, roundings, undefined)
+                yield StepDeparture(theirs.number, stage, name, told, *lines, roundings, undefined)
         if decided:
             verdict.decided_until = theirs.number
 
@@ -368,7 +368,7 @@ def _explained(values: np.ndarray, truth: np.ndarray) -> str:
     return f": {told}" if told else ""
 
 
-def unit_of(stored: Stored) -> float:
+def unit_of(stored: KeptTensor) -> float:
     """The unit roundoff of a tensor of the reference, by its precision."""
     return UNIT_ROUNDOFF.get(stored.precision, UNIT_ROUNDOFF["float32"])
 
@@ -393,7 +393,7 @@ def _rows(values: np.ndarray) -> list[bytes]:
     return sorted(row.tobytes() for row in values) if values.ndim else [values.tobytes()]
 
 
-def _by_order(theirs: Sequence[Call], ours: Sequence[Call]) -> list[Call]:
+def _by_order(theirs: Sequence[StepCall], ours: Sequence[StepCall]) -> list[StepCall]:
     """Calls whose outputs have the reference's names, where one side alone names as many."""
     found, seen = [], dict[int, int]()
     for call in ours:
@@ -405,7 +405,7 @@ def _by_order(theirs: Sequence[Call], ours: Sequence[Call]) -> list[Call]:
     return found
 
 
-def _all(run: Run) -> Iterator[tuple[Key, Stored]]:
+def _all(run: TrainingRun) -> Iterator[tuple[Key, KeptTensor]]:
     for step in run.steps:
         for stage, name, stored in tensors(run, step):
             yield (step.number, stage, name), stored
@@ -441,7 +441,7 @@ def _lines(stage: str, name: str, theirs: Step, ours: Step) -> tuple[str, str]:
 
     def of(step: Step) -> str:
         if stage in ("data", "forward"):
-            calls: Sequence[Call] = step.targets if name.startswith("target") else step.calls
+            calls: Sequence[StepCall] = step.targets if name.startswith("target") else step.calls
             return calls[0].line if calls else ""
         if stage == "loss" and step.targets:
             return step.targets[0].line
@@ -467,7 +467,7 @@ def _off(expected: Expected, values: np.ndarray) -> str:
     return f"is off by {share:.2g} of its size" if share < math.inf else "is not zero"
 
 
-def settings_apart(theirs: Step, ours: Step, run: Run) -> Iterator[Departure]:
+def settings_apart(theirs: Step, ours: Step, run: TrainingRun) -> Iterator[StepDeparture]:
     """The settings of the optimiser that differ in a step."""
     sides = [
         {
@@ -482,9 +482,9 @@ def settings_apart(theirs: Step, ours: Step, run: Run) -> Iterator[Departure]:
     line, of_reference = (
         each.lines.get("optimizer") or each.lines.get("update", "") for each in (ours, theirs)
     )
-    found: list[Difference] = differences(*sides)
+    found: list[SettingDifference] = differences(*sides)
     for each in found:
         stage = "schedule" if each.name == "lr" else "settings"
         where = f" {each.where}" if each.where else ""
         told = f"is {each.candidate}, and {each.reference} in the original{where}"
-        yield Departure(theirs.number, stage, each.name, told, line, of_reference)
+        yield StepDeparture(theirs.number, stage, each.name, told, line, of_reference)

@@ -5,11 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from equivalence.scripts.judging import EVALUATED, Departure
+from equivalence.scripts.judging import EVALUATED, StepDeparture
 from equivalence.scripts.steps import Step, is_reached
 
 
-class Known(NamedTuple):
+class OptimiserFinding(NamedTuple):
     """A finding on an optimiser.
 
     optimizer: the end of its class. stage: the stage that departs. finding: its name.
@@ -28,34 +28,34 @@ def _is_on(name: str) -> Callable[[Mapping[str, Mapping[str, object]]], bool]:
 
 
 KNOWN = (
-    Known(
+    OptimiserFinding(
         "momentum.Momentum",
         "update",
         "momentum_nesterov",
         "use_nesterov=True has no effect on a CPU; nn.SGD has it",
         _is_on("nesterov"),
     ),
-    Known(
+    OptimiserFinding(
         "adam.Adam",
         "update",
         "adam_epsilon",
         "epsilon is added before the bias correction; without decay "
         "mindspore.experimental.optim.AdamW(..., weight_decay=0.0) updates as PyTorch does",
     ),
-    Known(
+    OptimiserFinding(
         "AdamWeightDecay",
         "",
         "adam_weight_decay_bias_correction",
         "it has no bias correction; mindspore.experimental.optim.AdamW has",
     ),
-    Known("Adagrad", "", "adagrad_epsilon", "epsilon is added within the square root"),
-    Known(
+    OptimiserFinding("Adagrad", "", "adagrad_epsilon", "epsilon is added within the square root"),
+    OptimiserFinding(
         "mint.optim.adam.Adam",
         "update",
         "mint_adam_never_updates",
         "no update in PyNative on a CPU",
     ),
-    Known(
+    OptimiserFinding(
         "mint.optim.sgd.SGD", "update", "mint_sgd_never_updates", "no update in PyNative on a CPU"
     ),
 )
@@ -76,7 +76,7 @@ KEPT = (
 STILL = "a Cell is made in evaluation mode, a Module in training mode: call net.set_train() first"
 
 
-def _is_kept(departure: Departure, step: Step, before: Step) -> bool:
+def _is_kept(departure: StepDeparture, step: Step, before: Step) -> bool:
     """Whether the weight of a departure has not moved, though a gradient reaches it."""
     return any(
         key.rpartition(":")[2] == departure.name
@@ -87,7 +87,7 @@ def _is_kept(departure: Departure, step: Step, before: Step) -> bool:
     )
 
 
-def known(departure: Departure, steps: Sequence[Step], before: Sequence[Step] = ()) -> str:
+def known(departure: StepDeparture, steps: Sequence[Step], before: Sequence[Step] = ()) -> str:
     """What is known that may explain a departure, as a line; "" where nothing is.
 
     steps: the step of the port; before: the one before it, if there is one.

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from equivalence.judge.expected import Expected
 from equivalence.judge.precision import BUDGET
 from equivalence.scripts.judging import unit_of
-from equivalence.scripts.steps import Call, Network, Run, Stored
+from equivalence.scripts.steps import KeptTensor, ScriptNetwork, StepCall, TrainingRun
 from equivalence.structure.layers import Layer, align
 
 
 @dataclass(frozen=True)
-class Culprit:
+class LayerCulprit:
     """Where the forward pass departs.
 
     told: the layer, or that it is the code before it. line, of_reference: of both scripts.
@@ -26,8 +26,12 @@ class Culprit:
 
 
 def culprit(
-    step: int, plain: Run, noisy: Sequence[Run], candidate: Run, rename: Mapping[str, str]
-) -> Culprit | None:
+    step: int,
+    plain: TrainingRun,
+    noisy: Sequence[TrainingRun],
+    candidate: TrainingRun,
+    rename: Mapping[str, str],
+) -> LayerCulprit | None:
     """The first layer that departs in a step; None where none is seen to.
 
     The runs have looked into that step. A layer whose inputs depart, while all before it is right,
@@ -52,16 +56,16 @@ def culprit(
                 continue
             called = f"{path} ({kinds.get(path, 'layer')})"
             if what.startswith("input"):
-                return Culprit(f"the network's code before {called}", *lines)
+                return LayerCulprit(f"the network's code before {called}", *lines)
             if path in before:
-                return Culprit(f"the code of {called}", *before[path])
-            return Culprit(called, *lines, path, pairs.get(path, ""))
+                return LayerCulprit(f"the code of {called}", *before[path])
+            return LayerCulprit(called, *lines, path, pairs.get(path, ""))
         if last and not _outputs_are_right(theirs, ours, others):
-            return Culprit(f"the network's code after {last}", *before[""])
+            return LayerCulprit(f"the network's code after {last}", *before[""])
     return None
 
 
-def _is_right(plain: Stored, candidate: Stored, noisy: Iterable[Stored]) -> bool:
+def _is_right(plain: KeptTensor, candidate: KeptTensor, noisy: Iterable[KeptTensor]) -> bool:
     """Whether a tensor is within the budget."""
     expected = Expected.whole(plain.values)
     for each in noisy:
@@ -70,7 +74,7 @@ def _is_right(plain: Stored, candidate: Stored, noisy: Iterable[Stored]) -> bool
     return max(expected.errors(candidate.values, unit_of(plain))) <= BUDGET
 
 
-def _outputs_are_right(theirs: Call, ours: Call, others: Sequence[Call]) -> bool:
+def _outputs_are_right(theirs: StepCall, ours: StepCall, others: Sequence[StepCall]) -> bool:
     return all(
         _is_right(
             stored, ours.outputs[name], [x.outputs[name] for x in others if name in x.outputs]
@@ -86,11 +90,11 @@ def _above(path: str) -> list[str]:
     return [".".join(parts[:count]) for count in range(len(parts))]
 
 
-def _network(run: Run, of: int) -> Network:
+def _network(run: TrainingRun, of: int) -> ScriptNetwork:
     return next(each for each in run.networks if each.of == of)
 
 
-def named(network: Network) -> list[Layer]:
+def named(network: ScriptNetwork) -> list[Layer]:
     """The layers of a candidate, with the reference's names of their weights."""
     partners = network.partners
     if partners is None:

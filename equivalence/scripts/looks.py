@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from equivalence.errors import EquivalenceError
-from equivalence.scripts.judging import STAGES, Departure, Expectation, Key, Verdict, tensors
-from equivalence.scripts.layers import Culprit, culprit
-from equivalence.scripts.overflow import Found, Overflow, first_step, of_gradients
-from equivalence.scripts.single import LEAST, Kept, search
-from equivalence.scripts.steps import Run
+from equivalence.scripts.judging import STAGES, Expectation, Key, RunVerdict, StepDeparture, tensors
+from equivalence.scripts.layers import LayerCulprit, culprit
+from equivalence.scripts.overflow import Overflow, OverflowSeen, first_step, of_gradients
+from equivalence.scripts.single import LEAST, Float32Trials, search
+from equivalence.scripts.steps import TrainingRun
 from equivalence.truth.measurement import NOISY_RUNS
 from equivalence.words import counted
 
@@ -47,7 +47,7 @@ class Faults:
     """
 
     told: tuple[str, ...] = ()
-    rest: Departure | None = None
+    rest: StepDeparture | None = None
     failed: str = ""
 
     @property
@@ -56,7 +56,7 @@ class Faults:
         return bool(self.told) and self.rest is None
 
 
-class Fault(Protocol):
+class KnownFault(Protocol):
     """A fault of MindSpore, with a sentence on what is wrong and what to write."""
 
     @property
@@ -80,11 +80,11 @@ class Looks:
 
     def __init__(
         self,
-        run_reference: Callable[..., Run],
-        run_candidate: Callable[..., Run],
-        theirs: Run,
-        ours: Run,
-        verdict: Verdict,
+        run_reference: Callable[..., TrainingRun],
+        run_candidate: Callable[..., TrainingRun],
+        theirs: TrainingRun,
+        ours: TrainingRun,
+        verdict: RunVerdict,
         rename: Mapping[str, str],
         tell: Callable[[str], None],
     ):
@@ -93,13 +93,13 @@ class Looks:
         self.departures = verdict.departures
         first = verdict.departures[0] if verdict.departures else None
         self.first = first if first and first.is_numeric else None
-        self._seen: dict[tuple[str, int], tuple[Run, Found]] = {}
+        self._seen: dict[tuple[str, int], tuple[TrainingRun, OverflowSeen]] = {}
 
-    def _look(self, side: str, at: int) -> tuple[Run, Found]:
+    def _look(self, side: str, at: int) -> tuple[TrainingRun, OverflowSeen]:
         """A run of a side that looks into a step."""
         if (side, at) not in self._seen:
             self.tell(f"the {side}, operator by operator, in step {at}")
-            watch = Found()
+            watch = OverflowSeen()
             if side == "candidate":
                 run = self.run_candidate(at, at, watch=watch)
             else:
@@ -107,7 +107,7 @@ class Looks:
             self._seen[side, at] = run, watch
         return self._seen[side, at]
 
-    def culprit(self) -> Culprit | None:
+    def culprit(self) -> LayerCulprit | None:
         """The first layer that departs; None where another stage than the forward pass does."""
         if self.first is None or self.first.stage != "forward":
             return None
@@ -116,7 +116,7 @@ class Looks:
         noisy = [self.run_reference(at, at, noise=n) for n in range(1, NOISY_RUNS + 1)]
         return culprit(at, plain, noisy, self._look("candidate", at)[0], self.rename)
 
-    def faults(self, expectation: Expectation, known: Collection[Fault]) -> Faults:
+    def faults(self, expectation: Expectation, known: Collection[KnownFault]) -> Faults:
         """The known faults of MindSpore without which the candidate is right, or less is wrong.
 
         The candidate runs once with what is right in the place of all of them; where it meets more
@@ -126,9 +126,9 @@ class Looks:
         if not numeric or self.departures[0].stage == "data":
             return NO_FAULTS
         self.tell("the candidate without known faults of MindSpore")
-        met: dict[Fault, None] = {}
+        met: dict[KnownFault, None] = {}
 
-        def left(faults: Collection[Fault]) -> list[Departure] | None:
+        def left(faults: Collection[KnownFault]) -> list[StepDeparture] | None:
             """What differs without faults; None where no less does, or anything else."""
             run = self.run_candidate(len(self.ours.steps), mended=faults, met=met.setdefault)
             rest = [each for each in expectation.judge(run).departures if each.is_numeric]
@@ -188,7 +188,7 @@ class Looks:
                 found["candidate"] = departs, replace(overflow, passing=True)
         return found
 
-    def coarser(self, found: Culprit | None) -> str:
+    def coarser(self, found: LayerCulprit | None) -> str:
         """In which precision the port computes the layer that departs, if the original does not."""
         if found is None or not found.layer or self.first is None:
             return ""
@@ -222,7 +222,7 @@ class Looks:
             if layer in partners and partners[layer] not in theirs.halves
         }
 
-    def kept(self, expectation: Expectation, seconds: float) -> Kept | None:
+    def kept(self, expectation: Expectation, seconds: float) -> Float32Trials | None:
         """Which layers to keep in float32; None where the port is right, or has none in half."""
         first = self.first
         if first is None or first.stage not in STAGES_OF_PRECISION:
@@ -234,11 +234,11 @@ class Looks:
         self.tell(f"the candidate with layers in float32, {counted(len(halves), 'layer')}")
         last = max(STAGES.index(first.stage), STAGES.index("clipping"))
 
-        watches: list[Found] = []
+        watches: list[OverflowSeen] = []
         failed: list[str] = []
 
         def is_right(single: Collection[str]) -> bool:
-            watches.append(Found())
+            watches.append(OverflowSeen())
             try:
                 run = self.run_candidate(at, at, single, watches[-1])
             except EquivalenceError as error:
@@ -257,5 +257,5 @@ class Looks:
         return replace(found, casting=casting)
 
 
-def _key(departure: Departure) -> Key:
+def _key(departure: StepDeparture) -> Key:
     return departure.step, departure.stage, departure.name

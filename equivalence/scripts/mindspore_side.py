@@ -23,9 +23,9 @@ from equivalence.loaders import mindspore_epochs
 from equivalence.nesting import of_kind
 from equivalence.randomness.mindspore_draws import Pinned
 from equivalence.scripts import places
-from equivalence.scripts.overflow import Found, Overflow, inspect
-from equivalence.scripts.recording import Recorder
-from equivalence.scripts.steps import Network
+from equivalence.scripts.overflow import Overflow, OverflowSeen, inspect
+from equivalence.scripts.recording import RunRecorder
+from equivalence.scripts.steps import ScriptNetwork
 from equivalence.sides.mindspore_cells import array
 from equivalence.sides.mindspore_training import look
 from equivalence.stream import mindspore_stream
@@ -71,7 +71,7 @@ class MindSporeSide:
         self._computed: dict[int, ms.Tensor] = {}
 
     @contextlib.contextmanager
-    def watching(self, recorder: Recorder, *observers: Any) -> Iterator[None]:
+    def watching(self, recorder: RunRecorder, *observers: Any) -> Iterator[None]:
         """A context in which the recorder is told of all that a script does.
 
         observers: further observers of the run.
@@ -136,7 +136,7 @@ class MindSporeSide:
         }
         return slots | {n: Slot(tuple(b.shape), CONSTANT) for n, b in network.named_buffers()}
 
-    def network(self, network: nn.Cell) -> Network:
+    def network(self, network: nn.Cell) -> ScriptNetwork:
         """What a network is."""
         slots = self.slots(network)
         layers = [
@@ -152,7 +152,7 @@ class MindSporeSide:
             )
             for path, cell in network.cells_and_names()
         ]
-        return Network(type(network).__name__, slots, {}, layers)
+        return ScriptNetwork(type(network).__name__, slots, {}, layers)
 
     def look(self, value: Any) -> Any:
         """What is inside of a value, see `held.Look`."""
@@ -168,7 +168,7 @@ class MindSporeSide:
 
     # What stands for functions of MindSpore.
 
-    def _call(self, recorder: Recorder) -> Callable[..., Any]:
+    def _call(self, recorder: RunRecorder) -> Callable[..., Any]:
         call = nn.Cell.__call__
 
         def __call__(cell: nn.Cell, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
@@ -195,7 +195,12 @@ class MindSporeSide:
         return __call__
 
     def _of_root(
-        self, recorder: Recorder, cell: nn.Cell, call: Callable[..., Any], args: tuple, kwargs: dict
+        self,
+        recorder: RunRecorder,
+        cell: nn.Cell,
+        call: Callable[..., Any],
+        args: tuple,
+        kwargs: dict,
     ) -> Any:
         """The call of a network."""
         asked = any(each.requires_grad for each in self._cells)
@@ -262,7 +267,12 @@ class MindSporeSide:
         return fits(self.slots(cell)) or not fits(self.slots(inner[0]))
 
     def _compiled(
-        self, recorder: Recorder, cell: nn.Cell, call: Callable[..., Any], args: tuple, kwargs: dict
+        self,
+        recorder: RunRecorder,
+        cell: nn.Cell,
+        call: Callable[..., Any],
+        args: tuple,
+        kwargs: dict,
     ) -> Any:
         """A whole step that is compiled: what goes in and comes out, and the weights after it."""
         children = cell.name_cells().values()
@@ -288,7 +298,7 @@ class MindSporeSide:
         calls = given.steps[0].calls if given and given.steps else []
         return max((len(call.inputs) for call in calls), default=1 << 30)
 
-    def _loss(self, recorder: Recorder, function: Callable[..., Any]) -> Callable[..., Any]:
+    def _loss(self, recorder: RunRecorder, function: Callable[..., Any]) -> Callable[..., Any]:
         def loss(prediction: Any, target: Any = None, *args: Any, **kwargs: Any) -> Any:
             named = next((n for n in ("target", "labels", "label") if n in kwargs), None)
             seen = self._in_loss or self._inside or not self._is_in_training()
@@ -307,7 +317,7 @@ class MindSporeSide:
         vars(loss)["watched"] = function
         return loss
 
-    def _draw(self, recorder: Recorder, name: str, function: Callable[..., Any]) -> Any:
+    def _draw(self, recorder: RunRecorder, name: str, function: Callable[..., Any]) -> Any:
         def draw(*args: Any, **kwargs: Any) -> Any:
             if self._drawing:
                 return function(*args, **kwargs)
@@ -344,11 +354,11 @@ class MindSporeSide:
             self.recorder.loss(array(losses[0]))
         return arguments, outputs
 
-    def _differentiating(self, recorder: Recorder) -> contextlib.AbstractContextManager:
+    def _differentiating(self, recorder: RunRecorder) -> contextlib.AbstractContextManager:
         """A context in which the recorder is told of all that asks for gradients."""
         return differentiating(self._differentiated, self._gradients(recorder))
 
-    def _gradients(self, recorder: Recorder) -> Callable[[Any, float, Any], None]:
+    def _gradients(self, recorder: RunRecorder) -> Callable[[Any, float, Any], None]:
         def told(weights: Any, cotangent: float, gradients: Any) -> None:
             weights = [weights] if isinstance(weights, ms.Parameter) else [*weights]
             pairs = zip(weights, of_kind(gradients, ms.Tensor), strict=False)
@@ -361,7 +371,7 @@ class MindSporeSide:
 
     def _update(
         self,
-        recorder: Recorder,
+        recorder: RunRecorder,
         cell: Any,
         call: Callable[..., Any],
         args: tuple,
@@ -395,15 +405,15 @@ class Pinning(Pinned):
         self.pinned += call.args is not arguments
 
 
-class Watch(Observer):
-    """Looks at the operators of a step, see `Found`.
+class StepWatch(Observer):
+    """Looks at the operators of a step, see `OverflowSeen`.
 
     MindSpore shows the operators of a forward pass, and few of a backward pass.
     """
 
     slot = "calls"
 
-    def __init__(self, side: MindSporeSide, recorder: Recorder, found: Found):
+    def __init__(self, side: MindSporeSide, recorder: RunRecorder, found: OverflowSeen):
         self.side, self.recorder, self.found = side, recorder, found
 
     def after(self, call: Call, result: Any) -> Any:
@@ -492,7 +502,7 @@ def _has_weights(cell: nn.Cell) -> bool:
     return not isinstance(cell, OPTIMIZERS) and next(iter(cell.get_parameters()), None) is not None
 
 
-def _scaling(recorder: Recorder, scale: Callable[..., Any]) -> Callable[..., Any]:
+def _scaling(recorder: RunRecorder, scale: Callable[..., Any]) -> Callable[..., Any]:
     def scaled(self: Any, inputs: Any) -> Any:
         for value in of_kind(inputs, ms.Tensor):
             recorder.loss(array(value))

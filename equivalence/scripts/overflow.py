@@ -8,7 +8,7 @@ import numpy as np
 
 from equivalence.dtypes import HALVES
 from equivalence.scripts.judging import label, tensors
-from equivalence.scripts.steps import Run
+from equivalence.scripts.steps import TrainingRun
 
 States = Callable[[Any], Iterator[tuple[str, bool, bool]]]
 """The tensors of floats in a value: their precision, and whether they have NaN and infinities."""
@@ -28,7 +28,7 @@ class Overflow:
 
 
 @dataclass
-class Found:
+class OverflowSeen:
     """What is seen of the operators of a step.
 
     first: the first that overflows; on a side that shows few operators of a backward pass, of the
@@ -47,7 +47,7 @@ class Found:
             self.halves.setdefault(layer, half)
 
 
-def first_step(run: Run) -> int:
+def first_step(run: TrainingRun) -> int:
     """The first step of which something is NaN or infinite; 0 where all is finite."""
     begun = _undefined_at_first(run)
     for step in run.steps:
@@ -56,7 +56,7 @@ def first_step(run: Run) -> int:
     return 0
 
 
-def _undefined_at_first(run: Run) -> set[str]:
+def _undefined_at_first(run: TrainingRun) -> set[str]:
     """The weights that hold NaN or infinity before the first call, such as a mask."""
     found = set()
     for network in run.networks:
@@ -88,7 +88,7 @@ def inspect(name: str, arguments: Any, result: Any, states: States) -> str:
     return ""
 
 
-def of_gradients(run: Run, step: int) -> Overflow | None:
+def of_gradients(run: TrainingRun, step: int) -> Overflow | None:
     """The first gradient of a step, in the order of the backward pass, that is not finite."""
     found = run.steps[step - 1] if step <= len(run.steps) else None
     if found is None:

@@ -1,7 +1,7 @@
 """Takes what a run of a training shows, and hands it what the reference had. Imports no framework.
 
 A step ends with an update by an optimiser. What a side sees of the frameworks, `torch_side` and
-`mindspore_side` tell the `Recorder`: calls of networks and losses, backward passes, optimisers.
+`mindspore_side` tell the `RunRecorder`: calls of networks and losses, backward passes, optimisers.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from equivalence import held, nesting
-from equivalence.held import Group
+from equivalence.held import TensorGroup
 from equivalence.loaders import epochs, reads
 from equivalence.loaders.epochs import Epoch
 from equivalence.loaders.orders import Order
@@ -19,15 +19,15 @@ from equivalence.loaders.reads import Columns, Reading
 from equivalence.loaders.stages import flat
 from equivalence.scripts import places, samples
 from equivalence.scripts.steps import (
-    Call,
-    Given,
-    Network,
-    Paired,
-    Run,
-    Side,
+    KeptTensor,
+    ReferenceNetworks,
+    ScriptNetwork,
     Step,
-    Stored,
+    StepCall,
+    StepInput,
     Tensors,
+    TrainingRun,
+    TrainingSide,
     fit,
     is_reached,
     law_of,
@@ -44,7 +44,7 @@ class StoppedError(BaseException):
     """Ends a script after its last step. No `except Exception` of a script keeps it."""
 
 
-class Recorder:
+class RunRecorder:
     """Takes what a side tells of a run, and hands it what the reference had.
 
     steps: after so many, the script is stopped.
@@ -64,19 +64,19 @@ class Recorder:
 
     def __init__(
         self,
-        side: Side,
+        side: TrainingSide,
         steps: int,
-        given: Run | None = None,
-        paired: Paired | None = None,
+        given: TrainingRun | None = None,
+        paired: ReferenceNetworks | None = None,
         looked_into: int = 0,
     ):
         self.side, self.steps, self.given, self.paired = side, steps, given, paired
         self.looked_into = looked_into
-        self._inside: Call | None = None
+        self._inside: StepCall | None = None
         self._calls: dict[str, int] = {}
         self._running: list[str] = []
         self._passes: list[Tensors] = []
-        self.run, self.step = Run(), Step()
+        self.run, self.step = TrainingRun(), Step()
         self._numbers: dict[int, int] = {}
         self._networks: list[Any] = []
         self._optimizers: list[Any] = []
@@ -96,7 +96,7 @@ class Recorder:
 
     def enter(
         self, network: Any, arguments: Any, differentiated: bool, training: bool
-    ) -> tuple[Any, Call | None]:
+    ) -> tuple[Any, StepCall | None]:
         """A call of a network begins; gives its arguments, and the call; None: it is not kept."""
         self.settle()
         if len(self.run.steps) >= self.steps:
@@ -106,7 +106,7 @@ class Recorder:
         if not (differentiated or (training and not self._is_trained(mine))):
             self.run.evaluations += 1
             return arguments, None
-        call = Call(mine, self._inputs(arguments), places.here(), training)
+        call = StepCall(mine, self._inputs(arguments), places.here(), training)
         place = sum(each.network == mine for each in self.step.calls)
         self.step.calls.append(call)
         self._inside = call if len(self.run.steps) + 1 == self.looked_into else None
@@ -123,20 +123,20 @@ class Recorder:
         own = self._inputs(arguments)
         calls = self._theirs("calls")
         taken = len(calls[0].inputs) if calls else len(own)
-        self.step.calls.append(Call(mine, own[:taken], places.here(), training))
+        self.step.calls.append(StepCall(mine, own[:taken], places.here(), training))
         if own[taken:]:
-            self.step.targets.append(Call(-1, own[taken:], places.here()))
+            self.step.targets.append(StepCall(-1, own[taken:], places.here()))
         handed = self.hand(arguments)
         for call in (*self.step.calls[-1:], *self.step.targets[-1:]):
             call.rows = self._rows
         return handed
 
-    def leave(self, call: Call, outputs: Any) -> None:
+    def leave(self, call: StepCall, outputs: Any) -> None:
         """A call of a network has ended."""
         for name, value in nesting.named(outputs).items():
             values = self.side.array(value)
             if values is not None:
-                call.outputs[name] = Stored.of(f"output {name}", values)
+                call.outputs[name] = KeptTensor.of(f"output {name}", values)
 
     def answer(self, network: Any, arguments: Any, run: Callable[[], Any]) -> Any:  # noqa: ARG002
         """What a network gives to its arguments: what `run` gives."""
@@ -157,7 +157,7 @@ class Recorder:
                 array = self.side.array(value)
                 if array is not None:
                     name = f"{what} {place}"
-                    inside.layers[path, number, name] = Stored.of(name, array), line
+                    inside.layers[path, number, name] = KeptTensor.of(name, array), line
 
         note(arguments, "input")
         try:
@@ -179,7 +179,7 @@ class Recorder:
 
     def target(self, target: Any) -> Any:
         """A loss gets a target; gives the one that it is to get."""
-        call = Call(-1, self._inputs(target), places.here())
+        call = StepCall(-1, self._inputs(target), places.here())
         place = len(self.step.targets)
         self.step.targets.append(call)
         return self._handed(target, call, self._theirs("targets")[place : place + 1])
@@ -426,7 +426,7 @@ class Recorder:
             if kinds.count(kind) > 1 and described.name == kind:
                 described.name = names.get(id(network), f"{kind} {number + 1}")
 
-    def _copies(self, network: Network, weights: Mapping[str, Any]) -> list[Group]:
+    def _copies(self, network: ScriptNetwork, weights: Mapping[str, Any]) -> list[TensorGroup]:
         """The copies of the weights that the script has when the network is first called."""
         inside = self._held()
         found = held.groups(inside, {n: tuple(w.shape) for n, w in weights.items()})
@@ -458,7 +458,7 @@ class Recorder:
             self.note(f"averages of weights could not be looked for: {raised(error)}")
             return {}
 
-    def _load(self, network: Network, weights: Mapping[str, Any]) -> None:
+    def _load(self, network: ScriptNetwork, weights: Mapping[str, Any]) -> None:
         """Give a network, and the copies of its weights, what the reference's began with."""
         if self.given is None or not self.loads:
             return
@@ -490,13 +490,13 @@ class Recorder:
             return []
         return getattr(self.given.steps[len(self.run.steps)], what)
 
-    def _inputs(self, arguments: Any) -> list[Given]:
+    def _inputs(self, arguments: Any) -> list[StepInput]:
         found = []
         for _, value in nesting.leaves(arguments):
             values = self._own.get(id(value), (None, self.side.array(value)))[1]
             if values is not None:
                 side = self.side
-                found.append(Given(values, side.is_drawn(value), side.is_computed(value)))
+                found.append(StepInput(values, side.is_drawn(value), side.is_computed(value)))
         return found
 
     def hand(self, arguments: Any) -> Any:
@@ -506,15 +506,15 @@ class Recorder:
         """
         calls = self._theirs("calls") + self._theirs("targets")
         others = [given for call in calls for given in call.inputs]
-        whole = Call(0, self._inputs(arguments), places.here())
+        whole = StepCall(0, self._inputs(arguments), places.here())
         return self._exchanged(arguments, whole.inputs, self._part(whole, others))
 
-    def _handed(self, arguments: Any, call: Call, theirs: Sequence[Call]) -> Any:
+    def _handed(self, arguments: Any, call: StepCall, theirs: Sequence[StepCall]) -> Any:
         """The arguments with the reference's tensors, where these have the same shapes."""
         others = theirs[0].inputs if theirs else []
         return self._exchanged(arguments, call.inputs, self._part(call, others))
 
-    def _part(self, call: Call, others: Sequence[Given]) -> Sequence[Given]:
+    def _part(self, call: StepCall, others: Sequence[StepInput]) -> Sequence[StepInput]:
         """The samples of the reference's call that this one has; all where it is not cut."""
         given = [each.values for each in others if each.values.ndim and not each.computed]
         if self.cut is None:
@@ -527,7 +527,9 @@ class Recorder:
             return others
         return samples.part(others, call.rows, self._of)
 
-    def _exchanged(self, arguments: Any, own: Sequence[Given], others: Sequence[Given]) -> Any:
+    def _exchanged(
+        self, arguments: Any, own: Sequence[StepInput], others: Sequence[StepInput]
+    ) -> Any:
         """Arguments with other tensors, where these pair up and differ."""
         if not fit(others, own):
             return arguments
@@ -579,7 +581,7 @@ class Recorder:
         network = self.run.networks[number]
         own = network.partners.restored(arrays) if network.partners is not None else arrays
         names = {name: f"{network.of}:{name}" for name in own}
-        return {names[n]: Stored.of(names[n], values) for n, values in own.items()}
+        return {names[n]: KeptTensor.of(names[n], values) for n, values in own.items()}
 
 
 def _is_long(value: object) -> bool:

@@ -24,7 +24,7 @@ from equivalence.errors import (
     of_engine,
     own_line,
 )
-from equivalence.scripts.recording import Recorder, StoppedError
+from equivalence.scripts.recording import RunRecorder, StoppedError
 from equivalence.targets import described, resolve
 from equivalence.typed_targets import target_of
 from equivalence.words import counted, raised
@@ -37,7 +37,7 @@ UNSEEDED = 5489
 
 
 @dataclass(frozen=True)
-class Training:
+class ScriptTraining:
     """A training of one side.
 
     role: "reference" or "candidate".
@@ -75,7 +75,7 @@ class Training:
         """Whether it is a file that is run."""
         return ":" not in self.name or os.path.exists(self.name)
 
-    def run(self, recorder: Recorder, around: contextlib.AbstractContextManager[Any]) -> None:
+    def run(self, recorder: RunRecorder, around: contextlib.AbstractContextManager[Any]) -> None:
         """Run it until its last step, or its end. around: the context of the run.
 
         Raises SideError where it raises.
@@ -112,7 +112,7 @@ class Training:
     def _failed(self, did: str) -> SideError:
         return SideError(f"the {self.role} {self.name} {did}", did=did)
 
-    def _ran(self, recorder: Recorder) -> Mapping[str, Any]:
+    def _ran(self, recorder: RunRecorder) -> Mapping[str, Any]:
         """Run it; one that asks for what a launcher sets runs once more as the only rank of one."""
         run = self._script if self.is_script else self._function
         try:
@@ -152,7 +152,7 @@ class Training:
                     pass
         return {}
 
-    def _demand_clean(self, end: SystemExit, recorder: Recorder) -> None:
+    def _demand_clean(self, end: SystemExit, recorder: RunRecorder) -> None:
         """Raise SideError where a script has ended the process before its last step."""
         made = len(recorder.run.steps)
         if made and not end.code:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from equivalence.scripts.steps import Given
+from equivalence.scripts.steps import StepInput
 
 NEAR = 1e-3
 """Samples within this relative distance are the same one: a pipeline may round otherwise."""
@@ -14,7 +14,9 @@ Places = list[int]
 """The place, in a whole batch, of each sample of a part of it."""
 
 
-def places(own: Sequence[Given], whole: Sequence[Given], rank: int, ranks: int) -> Places | None:
+def places(
+    own: Sequence[StepInput], whole: Sequence[StepInput], rank: int, ranks: int
+) -> Places | None:
     """Where the samples of a call are in those of the original's call.
 
     own, whole: the tensors of both calls; their first axis is that of the samples. None: they are
@@ -38,7 +40,7 @@ def places(own: Sequence[Given], whole: Sequence[Given], rank: int, ranks: int) 
     return None if known == [*range(of)] else known
 
 
-def missing(own: Sequence[Given], whole: Sequence[Given]) -> int:
+def missing(own: Sequence[StepInput], whole: Sequence[StepInput]) -> int:
     """How many samples of a call are not among those of the original's.
 
     >>> batch = np.float32([[1, 2], [3, 4], [5, 6], [7, 8]])
@@ -51,7 +53,7 @@ def missing(own: Sequence[Given], whole: Sequence[Given]) -> int:
 Pairs = list[tuple[np.ndarray, np.ndarray]]
 
 
-def _paired(own: Sequence[Given], whole: Sequence[Given]) -> tuple[Pairs, int, int]:
+def _paired(own: Sequence[StepInput], whole: Sequence[StepInput]) -> tuple[Pairs, int, int]:
     """The tensors of both calls that have samples, and how many; none where they do not fit."""
     pairs = [
         (one.values, all_.values)
@@ -100,6 +102,6 @@ def taken(values: np.ndarray, rows: Places, of: int) -> np.ndarray:
     return several[rows].reshape(-1, *values.shape[1:])
 
 
-def part(given: Sequence[Given], rows: Places, of: int) -> list[Given]:
+def part(given: Sequence[StepInput], rows: Places, of: int) -> list[StepInput]:
     """The tensors of a call with the samples at some places alone."""
     return [replace(each, values=taken(each.values, rows, of)) for each in given]

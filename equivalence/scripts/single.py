@@ -9,7 +9,7 @@ LEAST = 20.0
 
 
 @dataclass(frozen=True)
-class Kept:
+class Float32Trials:
     """What trials with layers in float32 have shown.
 
     layers: those with which the port is right, by their paths; none where it stays wrong with all.
@@ -33,7 +33,7 @@ def search(
     layers: Sequence[str],
     seconds: float,
     now: Callable[[], float] = time.monotonic,
-) -> Kept:
+) -> Float32Trials:
     """The layers that have to be in float32: a set of which none can be left out.
 
     is_right: whether the port is right with these layers in float32.
@@ -46,15 +46,15 @@ def search(
     """
     end, trials = now() + seconds, 1
     if not is_right(layers):
-        return Kept((), len(layers), trials)
+        return Float32Trials((), len(layers), trials)
     kept, size = [*layers], (len(layers) + 1) // 2
     while size:
         start = 0
         while start < len(kept):
             if len(kept) == 1:  # without any it is wrong, as is known
-                return Kept(tuple(kept), len(layers), trials)
+                return Float32Trials(tuple(kept), len(layers), trials)
             if now() > end:
-                return Kept(tuple(kept), len(layers), trials, smallest=False)
+                return Float32Trials(tuple(kept), len(layers), trials, smallest=False)
             rest = kept[:start] + kept[start + size :]
             trials += bool(rest)
             if rest and is_right(rest):
@@ -62,4 +62,4 @@ def search(
             else:
                 start += size
         size //= 2
-    return Kept(tuple(kept), len(layers), trials)
+    return Float32Trials(tuple(kept), len(layers), trials)

@@ -11,7 +11,7 @@ import numpy as np
 
 from equivalence import dtypes
 from equivalence.errors import DeclarationError
-from equivalence.held import Group
+from equivalence.held import TensorGroup
 from equivalence.judge.sketch import Sketch
 from equivalence.loaders.epochs import Epoch
 from equivalence.loaders.reads import Reading
@@ -24,7 +24,7 @@ WHOLE = 1 << 16
 
 
 @dataclass(frozen=True)
-class Stored:
+class KeptTensor:
     """A tensor of a run, or the sketch of a large one.
 
     values: its elements, or the sums of its sketch. shape: of the whole tensor.
@@ -36,7 +36,7 @@ class Stored:
     precision: str = "float32"
 
     @classmethod
-    def of(cls, name: str, values: np.ndarray, precision: str = "") -> "Stored":
+    def of(cls, name: str, values: np.ndarray, precision: str = "") -> "KeptTensor":
         """A copy of a tensor; `name` decides how it is sketched.
 
         precision: of what these values were computed from; "": that of the values.
@@ -62,16 +62,16 @@ class Stored:
         return self.values.shape != self.shape
 
 
-Tensors = dict[str, Stored]
+Tensors = dict[str, KeptTensor]
 
 
-def is_reached(gradient: Stored | None) -> bool:
+def is_reached(gradient: KeptTensor | None) -> bool:
     """Whether an optimiser gets a gradient for a weight, and not one of zeros alone."""
     return gradient is not None and bool(gradient.values.any())
 
 
 @dataclass(frozen=True)
-class Given:
+class StepInput:
     """A tensor that goes into a network, or into a loss as its target.
 
     values: its elements. drawn: whether the script draws it, or makes it of what it draws.
@@ -84,7 +84,7 @@ class Given:
 
 
 @dataclass
-class Call:
+class StepCall:
     """One call of a network, or of a loss, in a step.
 
     network: the number of the network, from 0; -1 for a loss.
@@ -98,11 +98,11 @@ class Call:
     """
 
     network: int
-    inputs: list[Given]
+    inputs: list[StepInput]
     line: str
     training: bool = True
     outputs: Tensors = field(default_factory=dict)
-    layers: dict[tuple[str, int, str], tuple[Stored, str]] = field(default_factory=dict)
+    layers: dict[tuple[str, int, str], tuple[KeptTensor, str]] = field(default_factory=dict)
     rows: list[int] | None = None
 
 
@@ -126,8 +126,8 @@ class Step:
 
     number: int = 0
     optimizer: int = 0
-    calls: list[Call] = field(default_factory=list)
-    targets: list[Call] = field(default_factory=list)
+    calls: list[StepCall] = field(default_factory=list)
+    targets: list[StepCall] = field(default_factory=list)
     draws: list[tuple[str, np.ndarray]] = field(default_factory=list)
     replayed: bool = False
     losses: list[np.ndarray] = field(default_factory=list)
@@ -143,7 +143,7 @@ class Step:
 
 
 @dataclass
-class Network:
+class ScriptNetwork:
     """A network that a script calls.
 
     name: its class. slots: its weights. initial: their values before the first call.
@@ -159,11 +159,11 @@ class Network:
     layers: Sequence[Layer]
     partners: Partners | None = None
     of: int = 0
-    groups: Sequence[Group] = ()
+    groups: Sequence[TensorGroup] = ()
 
 
 @dataclass
-class Run:
+class TrainingRun:
     """One run of a training.
 
     networks: in the order of their first calls. steps: those that were made.
@@ -175,7 +175,7 @@ class Run:
     readings: what is read of each loader.
     """
 
-    networks: list[Network] = field(default_factory=list)
+    networks: list[ScriptNetwork] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     ended: bool = False
@@ -204,7 +204,7 @@ def law_of(function: str) -> str:
     return "uniform" if name.startswith(("rand", "uniform")) else name
 
 
-def fit(theirs: Sequence[Given], ours: Sequence[Given]) -> bool:
+def fit(theirs: Sequence[StepInput], ours: Sequence[StepInput]) -> bool:
     """Whether tensors pair up by number, shape and kind."""
     return len(theirs) == len(ours) and all(
         one.values.shape == two.values.shape and _kind(one) == _kind(two)
@@ -212,11 +212,11 @@ def fit(theirs: Sequence[Given], ours: Sequence[Given]) -> bool:
     )
 
 
-def _kind(given: Given) -> str:
+def _kind(given: StepInput) -> str:
     return "i" if given.values.dtype.kind in "iub" else given.values.dtype.kind
 
 
-def demand_steps(run: Run, side: str, name: str) -> None:
+def demand_steps(run: TrainingRun, side: str, name: str) -> None:
     """Raise DeclarationError where a run has made no step, or called no network."""
     compiled = "; of what is compiled, --execution pynative shows all" * (side == "candidate")
     if not run.steps:
@@ -233,14 +233,14 @@ def demand_steps(run: Run, side: str, name: str) -> None:
         )
 
 
-def each_input(calls: Sequence[Call]) -> Iterator[tuple[Call, int, Given]]:
+def each_input(calls: Sequence[StepCall]) -> Iterator[tuple[StepCall, int, StepInput]]:
     """Every tensor that goes into calls, with its place."""
     for call in calls:
         for place, given in enumerate(call.inputs):
             yield call, place, given
 
 
-class Side(Protocol):
+class TrainingSide(Protocol):
     """What a framework shows of a training."""
 
     def array(self, value: Any) -> Any:
@@ -255,7 +255,7 @@ class Side(Protocol):
     def put(self, weight: Any, values: np.ndarray) -> None:
         """Set a weight."""
 
-    def network(self, network: Any) -> Network:
+    def network(self, network: Any) -> ScriptNetwork:
         """What a network is."""
 
     def look(self, value: Any) -> Any:
@@ -268,10 +268,10 @@ class Side(Protocol):
         """Whether a network has computed a tensor."""
 
 
-class Paired(Protocol):
+class ReferenceNetworks(Protocol):
     """Finds the reference's networks."""
 
-    def __call__(self, network: Network, number: int) -> tuple[int, Partners]:
+    def __call__(self, network: ScriptNetwork, number: int) -> tuple[int, Partners]:
         """The number of the partner of a network of the candidate, and the pairs of weights."""
 
     def fits(self, slots: Mapping[str, Slot]) -> bool:

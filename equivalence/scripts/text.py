@@ -7,20 +7,20 @@ from typing import Any
 
 from equivalence.judge.precision import BUDGET
 from equivalence.loaders import epochs, reads
-from equivalence.scripts.compare import Result
-from equivalence.scripts.judging import INDEPENDENT, LOADER, ORDER, STAGES, Departure
+from equivalence.scripts.compare import TrainingsResult
+from equivalence.scripts.judging import INDEPENDENT, LOADER, ORDER, STAGES, StepDeparture
 from equivalence.scripts.known import known
 from equivalence.scripts.looks import Fits
 from equivalence.scripts.steps import Step
 from equivalence.words import counted, listed, number
 
 
-def lines(result: Result) -> list[str]:
+def lines(result: TrainingsResult) -> list[str]:
     """The verdict, the first departure with its lines, and what was not seen."""
     return [*_verdict(result), *_settings(result), *_coverage(result)]
 
 
-def _verdict(result: Result) -> Iterator[str]:
+def _verdict(result: TrainingsResult) -> Iterator[str]:
     verdict = result.verdict
     if not verdict.departures:
         yield from _green(result)
@@ -41,18 +41,18 @@ def _verdict(result: Result) -> Iterator[str]:
     yield from _others(first, result)
 
 
-def _hint(departure: Departure, result: Result) -> Iterator[str]:
+def _hint(departure: StepDeparture, result: TrainingsResult) -> Iterator[str]:
     if hint := known(departure, *_step_and_before(result, departure.step)):
         yield f"    {hint}"
 
 
-def _step_and_before(result: Result, number: int) -> tuple[list[Step], list[Step]]:
+def _step_and_before(result: TrainingsResult, number: int) -> tuple[list[Step], list[Step]]:
     """A step of the port, and the one before it; none where there is none."""
     steps = result.ours.steps
     return steps[number - 1 : number], steps[max(number - 2, 0) : number - 1]
 
 
-def _green(result: Result) -> Iterator[str]:
+def _green(result: TrainingsResult) -> Iterator[str]:
     """The verdict where no step departs."""
     verdict, steps = result.verdict, counted(len(result.theirs.steps), "step")
     word = "EQUAL" if result else "DIFFERENT"
@@ -64,7 +64,7 @@ def _green(result: Result) -> Iterator[str]:
     yield from _precision(result)
 
 
-def _faults(result: Result) -> Iterator[str]:
+def _faults(result: TrainingsResult) -> Iterator[str]:
     """What is wrong in MindSpore, and what differs without it."""
     faults = result.faults
     yield from (f"    {each}" for each in faults.told)
@@ -93,7 +93,7 @@ def _fits(fits: Fits) -> Iterator[str]:
         yield "; ".join([of, *lost])
 
 
-def _precision(result: Result) -> Iterator[str]:
+def _precision(result: TrainingsResult) -> Iterator[str]:
     """Where numbers stop being finite, and which layers to keep in float32."""
     for side, word in (("candidate", "port"), ("reference", "original")):
         if side in result.overflows:
@@ -141,7 +141,7 @@ def _precision(result: Result) -> Iterator[str]:
         yield f"    write net.{names[0]}.to_float(mindspore.float32){more}"
 
 
-def told(departure: Departure) -> str:
+def told(departure: StepDeparture) -> str:
     """What differs: "fc.weight is off by 0.3 of its size (4,000 roundings)"."""
     figure = (
         f" ({number(departure.roundings)} roundings)" if math.isfinite(departure.roundings) else ""
@@ -149,13 +149,13 @@ def told(departure: Departure) -> str:
     return f"{departure.name} {departure.told}{figure}"
 
 
-def _places(departure: Departure) -> Iterator[str]:
+def _places(departure: StepDeparture) -> Iterator[str]:
     for side, line in (("port", departure.line), ("original", departure.of_reference)):
         if line:
             yield f"    {side}: {line}"
 
 
-def _others(first: Departure, result: Result) -> Iterator[str]:
+def _others(first: StepDeparture, result: TrainingsResult) -> Iterator[str]:
     """What else differs in the step, by stage, and in how many later steps."""
     departures = result.verdict.departures
     in_step = [each for each in departures if each.step == first.step and each is not first]
@@ -188,7 +188,7 @@ def _others(first: Departure, result: Result) -> Iterator[str]:
             yield from _hint(each, result)
 
 
-def _settings(result: Result) -> Iterator[str]:
+def _settings(result: TrainingsResult) -> Iterator[str]:
     where: dict[str, list[str]] = {}
     for name, settings in result.settings.items():
         for each in settings.wrong:
@@ -201,7 +201,7 @@ def _settings(result: Result) -> Iterator[str]:
     yield f"settings of layers: {differing} of {compared} differ"
 
 
-def _coverage(result: Result) -> Iterator[str]:
+def _coverage(result: TrainingsResult) -> Iterator[str]:
     """What was compared, and what was not."""
     verdict, theirs, ours = result.verdict, result.theirs, result.ours
     names = [network.name for network in theirs.networks]
@@ -229,7 +229,7 @@ def _coverage(result: Result) -> Iterator[str]:
     yield from dict.fromkeys([*verdict.notes, *theirs.notes, *ours.notes])
 
 
-def document(result: Result) -> dict[str, Any]:
+def document(result: TrainingsResult) -> dict[str, Any]:
     """All of a result as JSON."""
     return {
         "reference": result.reference,

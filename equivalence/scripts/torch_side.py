@@ -23,9 +23,9 @@ from equivalence.loaders import torch_epochs
 from equivalence.nesting import of_kind
 from equivalence.randomness.torch_draws import Pinned
 from equivalence.scripts import places
-from equivalence.scripts.overflow import Found, Overflow, inspect
-from equivalence.scripts.recording import Recorder
-from equivalence.scripts.steps import Network
+from equivalence.scripts.overflow import Overflow, OverflowSeen, inspect
+from equivalence.scripts.recording import RunRecorder
+from equivalence.scripts.steps import ScriptNetwork
 from equivalence.sides.torch_modes import MOVES, as_written
 from equivalence.sides.torch_training import look
 from equivalence.stream.observer import installed
@@ -84,7 +84,7 @@ class TorchSide:
         self._computed: set[StorageWeakRef] = set()
 
     @contextlib.contextmanager
-    def watching(self, recorder: Recorder, *observers: Any) -> Iterator[None]:
+    def watching(self, recorder: RunRecorder, *observers: Any) -> Iterator[None]:
         """A context in which the recorder is told of all that a script does.
 
         observers: further observers of the run, such as noise.
@@ -141,7 +141,7 @@ class TorchSide:
         found = dict(network.named_parameters()) | dict(network.named_buffers())
         return {n: w for n, w in found.items() if n.rpartition(".")[2] not in REFERENCE_ONLY}
 
-    def network(self, network: nn.Module) -> Network:
+    def network(self, network: nn.Module) -> ScriptNetwork:
         """What a network is."""
         saved = network.state_dict(keep_vars=True)
         slots = {}
@@ -162,7 +162,7 @@ class TorchSide:
             )
             for path, module in network.named_modules()
         ]
-        return Network(type(network).__name__, slots, {}, layers)
+        return ScriptNetwork(type(network).__name__, slots, {}, layers)
 
     def look(self, value: Any) -> Any:
         """What is inside of a value, see `held.Look`."""
@@ -183,12 +183,12 @@ class TorchSide:
         self._updating += 1
         return self._updating > 1
 
-    def _after(self, recorder: Recorder) -> None:
+    def _after(self, recorder: RunRecorder) -> None:
         self._updating -= 1
         if not self._updating:
             recorder.updated()
 
-    def _call(self, recorder: Recorder) -> Callable[..., Any]:
+    def _call(self, recorder: RunRecorder) -> Callable[..., Any]:
         call = nn.Module.__call__
 
         def __call__(module: nn.Module, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
@@ -237,7 +237,7 @@ class TorchSide:
         self._roots[id(module)] = module
         return True
 
-    def _loss(self, recorder: Recorder, function: Callable[..., Any]) -> Callable[..., Any]:
+    def _loss(self, recorder: RunRecorder, function: Callable[..., Any]) -> Callable[..., Any]:
         def loss(input: Any, target: Any = None, *args: Any, **kwargs: Any) -> Any:
             if self._in_loss or self._inside or target is None or not _is_trained(input):
                 return function(input, target, *args, **kwargs)
@@ -250,7 +250,7 @@ class TorchSide:
 
         return loss
 
-    def _backward(self, recorder: Recorder) -> Callable[..., Any]:
+    def _backward(self, recorder: RunRecorder) -> Callable[..., Any]:
         backward = torch.autograd.backward
 
         def standing(tensors: Any, *args: Any, **kwargs: Any) -> Any:
@@ -267,7 +267,7 @@ class TorchSide:
 
         return standing
 
-    def _grad(self, recorder: Recorder) -> Callable[..., Any]:
+    def _grad(self, recorder: RunRecorder) -> Callable[..., Any]:
         grad = torch.autograd.grad
 
         def standing(outputs: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
@@ -323,7 +323,7 @@ class Drawing(Pinned):
     drawn: the storages of these. pinned: how many draws of a dropout keep everything.
     """
 
-    def __init__(self, drawn: set[StorageWeakRef], recorder: Recorder):
+    def __init__(self, drawn: set[StorageWeakRef], recorder: RunRecorder):
         self.pinned = 0
         super().__init__(self._note)
         self.drawn, self.recorder = drawn, recorder
@@ -359,12 +359,12 @@ def _by_loader() -> bool:
     return False
 
 
-class Watch(Observer):
-    """Looks at the operators of a step, see `Found`."""
+class StepWatch(Observer):
+    """Looks at the operators of a step, see `OverflowSeen`."""
 
     slot = "calls"
 
-    def __init__(self, recorder: Recorder, found: Found):
+    def __init__(self, recorder: RunRecorder, found: OverflowSeen):
         self.recorder, self.found = recorder, found
 
     def open(self) -> contextlib.AbstractContextManager:
@@ -412,7 +412,7 @@ def _forward_line() -> str:
 _TRACED = re.compile(r'File "([^"]+)", line (\d+)')
 
 
-def _before(side: TorchSide, recorder: Recorder) -> Callable[..., Any]:
+def _before(side: TorchSide, recorder: RunRecorder) -> Callable[..., Any]:
     def note(optimizer: Optimizer) -> None:
         weights = (weight for group in optimizer.param_groups for weight in group["params"])
         recorder.update(
@@ -443,7 +443,7 @@ def _before(side: TorchSide, recorder: Recorder) -> Callable[..., Any]:
     return before
 
 
-def _scaling(recorder: Recorder) -> Callable[..., Any]:
+def _scaling(recorder: RunRecorder) -> Callable[..., Any]:
     scale = amp.GradScaler.scale
 
     def scaled(self: amp.GradScaler, outputs: Any) -> Any:

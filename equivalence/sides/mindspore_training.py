@@ -13,8 +13,8 @@ from mindspore.experimental import optim
 from equivalence import held, nesting
 from equivalence.declare.renames import JOIN, has_run
 from equivalence.errors import DeclarationError, WeightError
-from equivalence.handed import Handed
-from equivalence.held import Group
+from equivalence.handed import HandedGradients
+from equivalence.held import TensorGroup
 from equivalence.host.devices import Place
 from equivalence.judge import tensors
 from equivalence.judge.tensors import Trace
@@ -120,7 +120,7 @@ class MindSporeTraining(MindSporeNetwork):
         if self._attributes is not None:
             self._attributes.begin()
         trace: Trace = {}
-        handed = Handed(sum(p.size for p in self.parameters.values() if p.requires_grad))
+        handed = HandedGradients(sum(p.size for p in self.parameters.values() if p.requires_grad))
         for step in range(1, (self.steps or 0) + 1):
             with self._watched(), self._handing(handed):
                 result = call(*(tensor(values) for values in sample.inputs(step)))
@@ -136,7 +136,7 @@ class MindSporeTraining(MindSporeNetwork):
         return trace | self._buffers(partners) | state
 
     @contextlib.contextmanager
-    def _handing(self, handed: Handed) -> Iterator[None]:
+    def _handing(self, handed: HandedGradients) -> Iterator[None]:
         """A context in which it is noted what optimisers of MindSpore get in PyNative mode.
 
         One that was told of a loss scale divides by it.
@@ -172,11 +172,11 @@ class MindSporeTraining(MindSporeNetwork):
         trained = {n: tuple(p.shape) for n, p in self.parameters.items() if p.requires_grad}
         return held.tensors(self.step, look, [self.cell, *self._all().values()], trained)
 
-    def _groups(self) -> list[Group]:
+    def _groups(self) -> list[TensorGroup]:
         shapes = {name: tuple(values.shape) for name, values in self._all().items()}
         return held.groups(self._held(), shapes)
 
-    def _copied(self) -> list[Group]:
+    def _copied(self) -> list[TensorGroup]:
         """The groups of tensors of the step that are copies of weights when it is built."""
         groups = self._groups()
         sides = (self._held(), self._all()) if groups else ()

@@ -36,7 +36,7 @@ from equivalence.sides.torch_modes import (
     on,
     without_values,
 )
-from equivalence.sides.torch_noise import Noise, Precisions, ProductFunctions, Watched
+from equivalence.sides.torch_noise import Noise, Precisions, ProductFunctions, WatchedPrecision
 from equivalence.stream.observer import installed
 from equivalence.stream.torch_stream import MAX_POOLINGS, Observer
 from equivalence.structure.layers import Called, Layer, Sink, Site, below
@@ -463,7 +463,7 @@ class TorchNetwork:
         if not self.mixed or self.precisions is not None:
             return
         if isinstance(sample, Perturbed) and sample.rounding:
-            watched = Watched()
+            watched = WatchedPrecision()
             self.run(sample.sample, phase, sample.sample.dtype, watched)
             self.precisions = watched.precisions
 

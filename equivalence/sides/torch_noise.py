@@ -168,7 +168,7 @@ Precisions = Mapping[str, Sequence[torch.dtype]]
 """Name of an operator -> the dtype of what it gives, call by call."""
 
 
-class Watched(Observer):
+class WatchedPrecision(Observer):
     """Takes note of the precision in which each operator of a run computes.
 
     forward: whether those of a backward pass are left out.

@@ -10,8 +10,8 @@ from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from equivalence import held, nesting
 from equivalence.errors import DeclarationError
-from equivalence.handed import Handed
-from equivalence.held import Group
+from equivalence.handed import HandedGradients
+from equivalence.held import TensorGroup
 from equivalence.host.devices import CPU, Place
 from equivalence.judge import tensors
 from equivalence.judge.tensors import Trace
@@ -98,11 +98,11 @@ class TorchTraining(TorchNetwork):
         return trace
 
     @contextlib.contextmanager
-    def _handed(self) -> Iterator[Handed]:
+    def _handed(self) -> Iterator[HandedGradients]:
         """A context in which it is noted what optimisers of PyTorch get."""
         trained = self._trained()
         names = {id(parameter): name for name, parameter in trained.items()}
-        handed = Handed(sum(each.numel() for each in trained.values()))
+        handed = HandedGradients(sum(each.numel() for each in trained.values()))
 
         def look(optimizer: optim.Optimizer, *_: object) -> None:
             groups = optimizer.param_groups
@@ -134,7 +134,7 @@ class TorchTraining(TorchNetwork):
         known = [self.module, *self._weights().values()]
         return held.tensors(self.step, look, known, _shapes(self._trained()))
 
-    def _copied(self) -> list[Group]:
+    def _copied(self) -> list[TensorGroup]:
         """The groups of tensors of the step that are copies of weights when it is built."""
         if not held.groups(self._held(), _shapes(self._weights())):
             return []

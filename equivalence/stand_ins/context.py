@@ -66,21 +66,23 @@ class StandIns:
             stack.enter_context(reading(self._compiled, _OWN))
             yield self
 
-    def _places(self) -> Iterator["_Place"]:
+    def _places(self) -> Iterator["_ReplacedAttribute"]:
         """What is replaced, and by what."""
         for name in STAND_INS if self.every else LATE:
             for owner in _classes(name):
-                yield _Place(owner, "__call__", self._calling(name, owner))
+                yield _ReplacedAttribute(owner, "__call__", self._calling(name, owner))
         if self.every:
             yield from self._functions()
 
-    def _functions(self) -> Iterator["_Place"]:
+    def _functions(self) -> Iterator["_ReplacedAttribute"]:
         """What PyNative mode calls that is no primitive."""
         for name, (api, stand_in) in OVERLOADS.items():
             before = getattr(functional_overload, name)
-            yield _Place(functional_overload, name, _Counted(self, name, api, stand_in, before))
+            yield _ReplacedAttribute(
+                functional_overload, name, _Counted(self, name, api, stand_in, before)
+            )
         for name, stand_in in METHODS.items():
-            yield _Place(ms.Tensor, name, self._method(name, stand_in))
+            yield _ReplacedAttribute(ms.Tensor, name, self._method(name, stand_in))
 
     def _calling(self, name: str, owner: type) -> Callable:
         """What a class does when one of its primitives is called."""
@@ -174,7 +176,7 @@ class StandIns:
         return make_optional if rest else make
 
 
-class _Place(NamedTuple):
+class _ReplacedAttribute(NamedTuple):
     """An attribute that is replaced."""
 
     owner: Any

@@ -18,7 +18,7 @@ from equivalence.sides.mindspore_network import MindSporeNetwork
 from equivalence.statements.blame import MISTAKES, TRIED
 from equivalence.statements.calls import Blame, Recording, Spot, Statement, alike, by_hand
 from equivalence.statements.cotangents import (
-    Departure,
+    CotangentDeparture,
     Quantity,
     departure,
     laid_out,
@@ -36,7 +36,7 @@ LEVELS = 3
 """How many times the departures behind which no other is are set aside."""
 
 
-class Gradients(Watched):
+class GradientSearch(Watched):
     """The search for the statements to blame for wrong gradients.
 
     expected: the truth of the network's outputs and gradients.
@@ -63,7 +63,7 @@ class Gradients(Watched):
         """The statements with whose cotangents, put right, all gradients are right."""
         if not self.right(self.trace) or not self._wrong(self.trace):
             return []
-        found: list[Departure] = []
+        found: list[CotangentDeparture] = []
         recording, trace = self.candidate, self.trace
         for _ in range(MISTAKES):
             departures, right = self._compare(recording)
@@ -88,19 +88,21 @@ class Gradients(Watched):
             if name not in trace or not expected.within(trace[name], unit_roundoff)
         }
 
-    def _compare(self, recording: Recording) -> tuple[list[Departure], set[int]]:
+    def _compare(self, recording: Recording) -> tuple[list[CotangentDeparture], set[int]]:
         """The departures, the latest first, and the quantities whose cotangents are right."""
         departures, right = [], set()
         for group in self.groups:
             found = departure(group, recording, self.quantities)
-            if isinstance(found, Departure):
+            if isinstance(found, CotangentDeparture):
                 departures.append(found)
             elif found:
                 right.add(id(group))
         departures.sort(key=lambda each: each.spot, reverse=True)
         return departures, right
 
-    def _is_first(self, end: Departure, departures: Sequence[Departure], right: set[int]) -> bool:
+    def _is_first(
+        self, end: CotangentDeparture, departures: Sequence[CotangentDeparture], right: set[int]
+    ) -> bool:
         """Whether all cotangents behind a departure are right, as far as they are compared."""
         wrong = {id(each.quantity) for each in departures}
         return not any(id(group) in wrong for group in self._behind(end.quantity, right))
@@ -121,21 +123,24 @@ class Gradients(Watched):
                 seen.update(fresh)
                 ahead += fresh
 
-    def _mends(self, departures: Sequence[Departure]) -> bool:
+    def _mends(self, departures: Sequence[CotangentDeparture]) -> bool:
         if self.effort.over:
             return False
         return not self._wrong(self.run({}, put(departures))[1])
 
     def _mending(
-        self, found: Sequence[Departure], departures: Sequence[Departure], right: set[int]
-    ) -> list[Departure]:
+        self,
+        found: Sequence[CotangentDeparture],
+        departures: Sequence[CotangentDeparture],
+        right: set[int],
+    ) -> list[CotangentDeparture]:
         """As few departures as mend all gradients; empty where none do.
 
         A quantity that is used in another way on the two sides may have other cotangents and be
         right: the departures behind which no other is are tried first, then those before them.
         """
         left = list(departures)
-        behind: list[Departure] = []
+        behind: list[CotangentDeparture] = []
         for _ in range(LEVELS):
             ends = self._ends(left, right)
             # One before another mends more, and tells less: those behind are set right, too.
@@ -147,8 +152,11 @@ class Gradients(Watched):
         return next(([each] for each in departures[:TRIED] if self._mends([*found, each])), [])
 
     def _at_the_stop(
-        self, end: Departure, mending: Sequence[Departure], departures: Sequence[Departure]
-    ) -> Departure:
+        self,
+        end: CotangentDeparture,
+        mending: Sequence[CotangentDeparture],
+        departures: Sequence[CotangentDeparture],
+    ) -> CotangentDeparture:
         """The last place with a gradient in the reference, before a departure where it has none.
 
         Nothing comes back there, and it mends as much.
@@ -160,12 +168,14 @@ class Gradients(Watched):
         stop = next((each for each in flowing if self._mends([*others, each])), None)
         return replace(stop, stopped=True) if stop else end
 
-    def _ends(self, departures: Sequence[Departure], right: set[int]) -> list[Departure]:
+    def _ends(
+        self, departures: Sequence[CotangentDeparture], right: set[int]
+    ) -> list[CotangentDeparture]:
         return [each for each in departures if self._is_first(each, departures, right)]
 
     def _needed(
-        self, found: Sequence[Departure], departures: Sequence[Departure]
-    ) -> list[Departure]:
+        self, found: Sequence[CotangentDeparture], departures: Sequence[CotangentDeparture]
+    ) -> list[CotangentDeparture]:
         """As few of these departures as mend all gradients, as all do; the latest are kept."""
         needed = list(departures)
         for each in reversed(departures):
@@ -176,11 +186,11 @@ class Gradients(Watched):
 
     def _progress(
         self,
-        found: list[Departure],
-        departures: Sequence[Departure],
-        ends: Sequence[Departure],
+        found: list[CotangentDeparture],
+        departures: Sequence[CotangentDeparture],
+        ends: Sequence[CotangentDeparture],
         trace: tensors.Trace,
-    ) -> tuple[list[Departure], Recording, tensors.Trace] | None:
+    ) -> tuple[list[CotangentDeparture], Recording, tensors.Trace] | None:
         """A first departure that, put right, leaves fewer of them and brings no other."""
         before = {id(each.quantity) for each in departures}
         wrong = self._wrong(trace)
@@ -196,7 +206,7 @@ class Gradients(Watched):
                 return step, recording, after
         return None
 
-    def _told(self, departures: Sequence[Departure]) -> list[Blame]:
+    def _told(self, departures: Sequence[CotangentDeparture]) -> list[Blame]:
         told: list[Blame] = []
         for each in departures:
             others = [other for other in departures if other is not each]
@@ -205,7 +215,7 @@ class Gradients(Watched):
                 told.append(blame)
         return told
 
-    def _blame(self, end: Departure, others: Sequence[Departure]) -> Blame | None:
+    def _blame(self, end: CotangentDeparture, others: Sequence[CotangentDeparture]) -> Blame | None:
         """The statement by which a cotangent departs, by the shares that make it up."""
         ours, theirs = self._shares(end, others), self._their_shares(end)
         # A share that is nothing but rounding is none.
@@ -328,7 +338,9 @@ class Gradients(Watched):
     def _statement_of(self, number: int | None) -> Statement | None:
         return None if number is None else self.candidate.calls[number].statement
 
-    def _shares(self, end: Departure, others: Sequence[Departure]) -> dict[int, np.ndarray]:
+    def _shares(
+        self, end: CotangentDeparture, others: Sequence[CotangentDeparture]
+    ) -> dict[int, np.ndarray]:
         """Call -> the part of a cotangent that comes back from it.
 
         It is what is left where nothing comes back to the results of the other calls.
@@ -361,7 +373,7 @@ class Gradients(Watched):
                 first.setdefault(self.candidate.calls[spot[0]].inputs[spot[1]], spot)
         return list(first.values())
 
-    def _their_shares(self, end: Departure) -> dict[int, np.ndarray]:
+    def _their_shares(self, end: CotangentDeparture) -> dict[int, np.ndarray]:
         """Value -> the part of the reference's cotangent that comes back from what makes it."""
         recording, theirs = self.quantities.recording, end.quantity.theirs
         number, i = end.spot

@@ -17,8 +17,8 @@ from equivalence.judge.precision import BUDGET
 from equivalence.statements.calls import Blame, Code, Statement, alike, content
 from equivalence.statements.handed import Handing, handed
 from equivalence.statements.mindspore_calls import Swap
-from equivalence.statements.same import Known, norm, plain
-from equivalence.statements.series import Series, Trial, runs
+from equivalence.statements.same import KnownValue, norm, plain
+from equivalence.statements.series import Trial, ValueSeries, runs
 from equivalence.statements.shapes import first_in_another_shape, squeezed
 from equivalence.statements.watched import Watched, equal
 
@@ -62,7 +62,7 @@ class Statements(Watched):
         There are several where one alone mends some outputs, or only what is made of it up to
         another one. Each is the first of what is left when those before it are mended.
         """
-        self.series = Series(self)
+        self.series = ValueSeries(self)
         self.replaced: dict[Swap, np.ndarray] = {}
         self._tries: dict[frozenset, set[int]] = {}
         self.mended = self.right(self.trace)
@@ -294,7 +294,7 @@ class Statements(Watched):
         )
 
     def _instead(
-        self, values: Sequence[int], lacking: Sequence[Known], numbers: Sequence[int]
+        self, values: Sequence[int], lacking: Sequence[KnownValue], numbers: Sequence[int]
     ) -> Iterator[list[Trial]]:
         """What may stand in the place of values that calls take, alone and each time it is made.
 

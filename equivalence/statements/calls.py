@@ -69,7 +69,7 @@ class Statement:
 
 
 @dataclass(frozen=True)
-class Call:
+class RecordedCall:
     """One call of an operator; values are numbers of `Recording.values`.
 
     name: the operator.
@@ -108,7 +108,7 @@ class Recording:
     """
 
     values: list[np.ndarray] = field(default_factory=list)
-    calls: list[Call] = field(default_factory=list)
+    calls: list[RecordedCall] = field(default_factory=list)
     producers: dict[int, int] = field(default_factory=dict)
     leaves: set[int] = field(default_factory=set)
     names: dict[int, str] = field(default_factory=dict)
@@ -159,7 +159,7 @@ class Recording:
         for value in given:
             if value not in self.leaves:
                 self.producers.setdefault(value, len(self.calls))
-        self.calls.append(Call(name, inputs, given, statement))
+        self.calls.append(RecordedCall(name, inputs, given, statement))
 
     def statement_of(self, value: int) -> Statement | None:
         """The statement that gives a value first; None for leaves."""
@@ -184,7 +184,7 @@ class Recording:
             inside |= near
         return taken
 
-    def giving(self, value: int) -> list[Call]:
+    def giving(self, value: int) -> list[RecordedCall]:
         """The calls that give a value."""
         return [call for call in self.calls if value in call.outputs]
 
@@ -206,7 +206,7 @@ def content(array: np.ndarray) -> tuple:
 
 
 @dataclass(frozen=True)
-class Handed:
+class HandedNumber:
     """A number that a function gets, and the one that it is to get.
 
     name: what the function calls it.
@@ -276,7 +276,7 @@ class Blame:
     right_from: Statement | None = None
     calls: Statement | None = None
     hands: bool = False
-    number: Handed | None = None
+    number: HandedNumber | None = None
 
 
 def alike(one: Statement | None, other: Statement | None) -> bool:

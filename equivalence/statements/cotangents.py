@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from equivalence.statements.calls import Recording, Spot, Statement
-from equivalence.statements.same import Known, Quantities, layouts, moved, norm, plain
+from equivalence.statements.same import KnownValue, Quantities, layouts, moved, norm, plain
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class Quantity:
 
 
 @dataclass(frozen=True)
-class Departure:
+class CotangentDeparture:
     """A quantity of both sides whose cotangent is another one in the candidate.
 
     quantity: the quantity.
@@ -131,7 +131,9 @@ def quantities(
     return made
 
 
-def departure(quantity: Quantity, recording: Recording, known: Quantities) -> Departure | bool:
+def departure(
+    quantity: Quantity, recording: Recording, known: Quantities
+) -> CotangentDeparture | bool:
     """How the cotangent of a quantity departs; True if it agrees, False if nothing tells.
 
     recording: a run of the candidate.
@@ -145,19 +147,19 @@ def departure(quantity: Quantity, recording: Recording, known: Quantities) -> De
     got, rest = (total(recording, each, values.shape) for each in (spots, spots[1:]))
     if not there:  # no gradient flows through it in the reference
         zeros = np.zeros(values.shape)
-        return Departure(quantity, spots[0], got, zeros, -rest, 0.0) if got.any() else True
+        return CotangentDeparture(quantity, spots[0], got, zeros, -rest, 0.0) if got.any() else True
     theirs = _only(known.recording, there)
     if theirs is None:
         return False
     truth = known.known[theirs]
-    pulled = Known(-1, total(known.recording, there, truth.truth.shape), truth.unit_roundoff)
+    pulled = KnownValue(-1, total(known.recording, there, truth.truth.shape), truth.unit_roundoff)
     pulled.spread = sum(known.pulled[spot].spread for spot in there if spot in known.pulled)
     wants = [*moved(values, truth, pulled.truth)]
     if not wants:
         return False
     if any(pulled.equals(plain(got), want) for want in wants):
         return True
-    return Departure(quantity, spots[0], got, wants[0], wants[0] - rest, pulled.rounding)
+    return CotangentDeparture(quantity, spots[0], got, wants[0], wants[0] - rest, pulled.rounding)
 
 
 def _only(recording: Recording, spots: Sequence[Spot]) -> int | None:
@@ -256,6 +258,6 @@ def laid_out(one: np.ndarray, other: np.ndarray) -> bool:
     return any(norm(layout - other) <= most for layout in layouts(one, other.shape))
 
 
-def put(departures: Sequence[Departure]) -> dict[Spot, np.ndarray]:
+def put(departures: Sequence[CotangentDeparture]) -> dict[Spot, np.ndarray]:
     """The cotangents that put departures right."""
     return {each.spot: each.put for each in departures}

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
-from equivalence.statements.calls import DEPTH, Code, Handed, Number, Statement, at_line
+from equivalence.statements.calls import DEPTH, Code, HandedNumber, Number, Statement, at_line
 
 LITERAL = re.compile(r"(?<![\w.])\d+(?:\.\d*)?(?:[eE][+-]?\d+)?")
 """A number in the text of a statement."""
@@ -18,7 +18,7 @@ TRIED = 8
 """At most this many numbers are tried in the place of one."""
 
 
-def handed(here: Statement, there: Statement | None) -> Iterator[Handed]:
+def handed(here: Statement, there: Statement | None) -> Iterator[HandedNumber]:
     """What the function of a statement may get wrongly, beside a statement of the reference.
 
     A number that the reference's function gets, or its object holds, by the same name comes first,
@@ -37,7 +37,7 @@ def handed(here: Statement, there: Statement | None) -> Iterator[Handed]:
             wants = [each for each in others if _is_number(each) and _is_number(got)]
         for want in wants[:TRIED]:
             if (type(want), want) != (type(got), got) and not _equal(want, got):
-                yield Handed(name, got, want)
+                yield HandedNumber(name, got, want)
 
 
 def _is_number(value: Number) -> bool:
@@ -55,7 +55,7 @@ class Handing(contextlib.AbstractContextManager):
         default, the line with `def`.
     """
 
-    def __init__(self, code: Code, here: Statement, number: Handed):
+    def __init__(self, code: Code, here: Statement, number: HandedNumber):
         self.code, self.here, self.number = code, here, number
         self.origin: Statement | None = None
 

@@ -196,7 +196,7 @@ class MindSporeCalls(Observer):
         self._within = self.returned = True
         if not self._reached:
             return None
-        reach, done = Reach(), False
+        reach, done = ZeroCotangents(), False
 
         def attach(leaf: Any) -> Any:
             nonlocal done
@@ -262,7 +262,7 @@ class MindSporeGradients(MindSporeCalls):
             self._within = False
 
 
-class Reach(nn.Cell):
+class ZeroCotangents(nn.Cell):
     """Hands an output on, and zeros back to other tensors, so that something comes back to each."""
 
     def construct(self, output, *_tensors):

@@ -8,9 +8,9 @@ import numpy as np
 from equivalence.declare.twin import TwinCase
 from equivalence.errors import SideError, staying, words
 from equivalence.runs import kept, pairing, sides
-from equivalence.runs.comparison import Drawn
+from equivalence.runs.comparison import CaseAtSeed
 from equivalence.sides.feed import Feed
-from equivalence.statements.calls import Call, Statement
+from equivalence.statements.calls import RecordedCall, Statement
 from equivalence.statements.mindspore_calls import MindSporeCalls, MindSporeGradients, Swap
 from equivalence.statements.watched import Watched
 from equivalence.words import raised
@@ -49,7 +49,7 @@ class _Raising(Watched):
     @classmethod
     def of(cls, case: TwinCase, seed: int) -> "_Raising":
         """Both sides of a case."""
-        drawn, known = Drawn(case, seed), kept.reference(case, seed)
+        drawn, known = CaseAtSeed(case, seed), kept.reference(case, seed)
         network = sides.build_candidate(replace(case, execution="pynative"))
         partners = pairing.partners(case, known.slots, network.slots())
         feed = Feed(known.sample, partners, case.phase, known.expected.pulled_back)
@@ -97,7 +97,7 @@ class _Raising(Watched):
         for values in (self.last, *(call.outputs for call in reversed(self.candidate.calls))):
             taken = [set(self.found[value]) for value in values]
 
-            def shared(call: Call, taken: Sequence[set[int]] = taken) -> int:
+            def shared(call: RecordedCall, taken: Sequence[set[int]] = taken) -> int:
                 return sum(not numbers.isdisjoint(call.inputs) for numbers in taken)
 
             # Of those that take as much of it the first.

@@ -30,7 +30,7 @@ LOOKED = 64
 """Elements that are compared before all of them are."""
 
 
-class Known:
+class KnownValue:
     """A value of the reference: its truth, and how far rounding moves it.
 
     number: its number in the recording; of a cotangent, where it goes.
@@ -80,10 +80,10 @@ class Quantities:
 
     def __init__(self, recording: Recording, unit_roundoff: float):
         self.recording = recording
-        self.known = [Known(i, v, unit_roundoff) for i, v in enumerate(recording.values)]
-        self.pulled = {i: Known(i, v, unit_roundoff) for i, v in recording.cotangents.items()}
+        self.known = [KnownValue(i, v, unit_roundoff) for i, v in enumerate(recording.values)]
+        self.pulled = {i: KnownValue(i, v, unit_roundoff) for i, v in recording.cotangents.items()}
         self.masks = _masks(recording)
-        self._by_size: dict[int, list[Known]] = {}
+        self._by_size: dict[int, list[KnownValue]] = {}
         unwritten = {v for c in recording.calls if c.name in UNWRITTEN for v in c.outputs}
         self._written = [each for each in self.known if each.number not in unwritten]
         for known in self._written:
@@ -128,7 +128,7 @@ class Quantities:
         parts = [values[m] for m in self.masks if values.shape[: m.ndim] == m.shape]
         return [n for part in parts if (part != part.flat[0]).any() for n in self.find(part)[0]]
 
-    def of_size(self, size: int) -> list[Known]:
+    def of_size(self, size: int) -> list[KnownValue]:
         """The values of so many elements."""
         return self._by_size.get(size, [])
 
@@ -152,7 +152,7 @@ class Quantities:
                 found.append(known.number)
         return found, alike
 
-    def _near(self, values: np.ndarray) -> Iterator[Known]:
+    def _near(self, values: np.ndarray) -> Iterator[KnownValue]:
         """Those whose mean and mean square may be these."""
         every = self.of_size(values.size)
         if not every or not values.size:
@@ -201,14 +201,14 @@ def _moments(values: np.ndarray) -> tuple[float, float]:
     return float(values.mean()), norm(values) / math.sqrt(values.size)
 
 
-def same(values: np.ndarray, known: Known) -> bool:
+def same(values: np.ndarray, known: KnownValue) -> bool:
     """Whether plain values are a known quantity, in its own layout or in another."""
     if values.shape == known.truth.shape and known.equals(values):
         return True
     return any(known.equals(values, layout) for layout in _close(values, known))
 
 
-def moved(values: np.ndarray, known: Known, other: np.ndarray) -> Iterator[np.ndarray]:
+def moved(values: np.ndarray, known: KnownValue, other: np.ndarray) -> Iterator[np.ndarray]:
     """An array of a quantity's shape, in each layout in which the quantity is these values."""
     values = plain(values)
     ways = layouts(known.truth, values.shape), layouts(other, values.shape)
@@ -232,12 +232,12 @@ def _cuts(truth: np.ndarray, shape: tuple[int, ...]) -> Iterator[list[np.ndarray
             )
 
 
-def _agrees(part: np.ndarray, values: np.ndarray, known: Known) -> bool:
+def _agrees(part: np.ndarray, values: np.ndarray, known: KnownValue) -> bool:
     first = abs(float(part.flat[0] - values.flat[0])) if values.size else 0.0
     return first <= BUDGET * known.rounding and known.equals(values, part)
 
 
-def _close(values: np.ndarray, known: Known) -> Iterator[np.ndarray]:
+def _close(values: np.ndarray, known: KnownValue) -> Iterator[np.ndarray]:
     """The layouts of a quantity of which a few elements agree with the values."""
     flat = np.unique(np.linspace(0, values.size - 1, LOOKED).astype(np.int64))
     ours = values.ravel()[flat]

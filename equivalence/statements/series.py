@@ -8,10 +8,10 @@ import numpy as np
 
 from equivalence.statements.calls import Recording, alike
 from equivalence.statements.forms import forms, likeness
-from equivalence.statements.same import Known, plain
+from equivalence.statements.same import KnownValue, plain
 from equivalence.statements.watched import Watched
 
-Trial = tuple[int, Known, np.ndarray]
+Trial = tuple[int, KnownValue, np.ndarray]
 """A value of the candidate, one of the reference, and what stands in the place of the first."""
 
 ORDERS = 4
@@ -70,7 +70,7 @@ def in_step(
     return []
 
 
-class Series:
+class ValueSeries:
     """What may stand in the places of several values at a time.
 
     watched: both sides.
@@ -79,7 +79,7 @@ class Series:
     def __init__(self, watched: Watched):
         self.watched, self.reference = watched, watched.quantities.recording
 
-    def of(self, value: int, known: Known) -> list[Trial]:
+    def of(self, value: int, known: KnownValue) -> list[Trial]:
         """What a call gives each time that it runs, for what one of the reference does."""
         ours, theirs = _at(self.watched.candidate, value), _at(self.reference, known.number)
         if ours is None or theirs is None:
@@ -111,7 +111,7 @@ class Series:
         if len(taken) > 1:
             yield taken
 
-    def alike(self, values: Collection[int], every: Iterable[Known]) -> list[Trial]:
+    def alike(self, values: Collection[int], every: Iterable[KnownValue]) -> list[Trial]:
         """For each of some values the one of the reference that is made of it, or most like it."""
         watched, trial = self.watched, []
         for value in values:

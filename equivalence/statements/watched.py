@@ -15,7 +15,7 @@ from equivalence.statements.calls import Effort, Recording, Spot, Statement, ali
 from equivalence.statements.forms import blocks, filled, forms, likeness, marks_alike
 from equivalence.statements.lent import Lent
 from equivalence.statements.mindspore_calls import MindSporeCalls, Swap
-from equivalence.statements.same import PARTS, Known, Quantities, plain
+from equivalence.statements.same import PARTS, KnownValue, Quantities, plain
 from equivalence.statements.torch_calls import TorchCalls
 from equivalence.truth import flips
 from equivalence.truth.measurement import Measurement
@@ -92,7 +92,7 @@ class Watched:
         self.outputs = self.results(self.trace)
         found = [self.find(values) for values in self.candidate.values]
         self.found = [numbers for numbers, _ in found]
-        self.tried: dict[int, list[tuple[Known, np.ndarray]]] = {}
+        self.tried: dict[int, list[tuple[KnownValue, np.ndarray]]] = {}
         self.rows: dict[int, list[int]] = {}
         self.had = {number for numbers in self.found for number in numbers}
         self.settled = {value for value, (_, alike) in enumerate(found) if alike}
@@ -198,7 +198,7 @@ class Watched:
     def _of_shape(self, shape: tuple[int, ...]) -> list[np.ndarray]:
         return [each for each in self.candidate.values if each.shape == shape]
 
-    def counterparts(self, value: int) -> list[tuple[Known, np.ndarray]]:
+    def counterparts(self, value: int) -> list[tuple[KnownValue, np.ndarray]]:
         """The reference's values that may belong in the place of one, the likeliest first."""
         if value not in self.tried:
             values, sources = self.candidate.values[value], self._sources(value)
@@ -234,7 +234,7 @@ class Watched:
             self.tried[value] = own + best + self.taken(value)[:1]
         return self.tried[value]
 
-    def taken(self, value: int) -> list[tuple[Known, np.ndarray]]:
+    def taken(self, value: int) -> list[tuple[KnownValue, np.ndarray]]:
         """What the operator of a value takes, which belongs there where it is one too many."""
         values, every = self.candidate.values[value], self.quantities
         return [
@@ -261,21 +261,21 @@ class Watched:
         taken = self.candidate.calls[producer].inputs if producer is not None else ()
         return {number for v in taken for number in self.found[v]}
 
-    def _shared(self, known: Known, sources: set[int]) -> float:
+    def _shared(self, known: KnownValue, sources: set[int]) -> float:
         """The share of the quantities that the reference computes a value from, too."""
         recording = self.quantities.recording
         producer = recording.producers.get(known.number)
         taken = set(recording.calls[producer].inputs) if producer is not None else set()
         return len(taken & sources) / max(len(taken), 1)
 
-    def makes(self, value: int, known: Known) -> bool:
+    def makes(self, value: int, known: KnownValue) -> bool:
         """Whether the reference makes a quantity of this value, by one operator."""
         recording = self.quantities.recording
         producer = recording.producers.get(known.number)
         taken = recording.calls[producer].inputs if producer is not None else ()
         return bool({*taken} & {*self.found[value], *self.rows.get(value, ())})
 
-    def instead(self, value: int, known: Known) -> np.ndarray | None:
+    def instead(self, value: int, known: KnownValue) -> np.ndarray | None:
         """What stands in the place of a value that is to be another one; None: it cannot be."""
         want, got = self.quantities.recording.values[known.number], self.candidate.values[value]
         if known.number in self.found[value]:
@@ -345,7 +345,7 @@ class Watched:
                     found.add(source)
         return found
 
-    def lacking(self, statement: Statement | None) -> list[Known]:
+    def lacking(self, statement: Statement | None) -> list[KnownValue]:
         """The values that a statement of the reference takes, then others that the candidate lacks.
 
         Those that it lacks come first.
@@ -365,9 +365,9 @@ class Watched:
         )
 
 
-def _unlike(ranked: Sequence[tuple[float, Known, np.ndarray]]) -> list:
+def _unlike(ranked: Sequence[tuple[float, KnownValue, np.ndarray]]) -> list:
     """Those that none before has the very values of, as of what is laid out anew."""
-    told: dict[tuple, tuple[float, Known, np.ndarray]] = {}
+    told: dict[tuple, tuple[float, KnownValue, np.ndarray]] = {}
     for each in ranked:
         told.setdefault(content(each[-1]), each)
     return [*told.values()]
@@ -379,6 +379,6 @@ def outputs(trace: tensors.Trace) -> list[np.ndarray]:
     return [trace[name] for name in names if trace[name].dtype.kind in "fiub"]
 
 
-def equal(known: Known, values: np.ndarray) -> bool:
+def equal(known: KnownValue, values: np.ndarray) -> bool:
     """Whether an output is this one, in its shape and within the budget."""
     return known.truth.shape == values.shape and known.equals(plain(values))

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from equivalence.judge.settings import Difference, Settings, Unread
+from equivalence.judge.settings import SettingDifference, Settings, Unread
 from equivalence.nesting import Arguments
 from equivalence.structure.settings import (
     ALL,
@@ -222,7 +222,7 @@ def compare_settings(
         if theirs[path].weights & ours[path].weights:
             pairs[path] = path
     siblings = [Counter(layer.parent for layer in side.values()) for side in (theirs, ours)]
-    found: list[Difference] = []
+    found: list[SettingDifference] = []
     unknown: list[Unread] = []
     layers = compared = 0
     for path, partner in pairs.items():
@@ -292,14 +292,16 @@ def _shared(reference: Mapping[str, Any], candidate: Mapping[str, Any]) -> list[
     return [*(name for name in shared if name != ALL), *either]
 
 
-def differences(reference: Mapping[str, Any], candidate: Mapping[str, Any]) -> list[Difference]:
+def differences(
+    reference: Mapping[str, Any], candidate: Mapping[str, Any]
+) -> list[SettingDifference]:
     """The settings that differ, of those that can be compared (`common`).
 
     Floats that agree to nine digits are equal, since a conversion such as 1 - 0.9 is not exact. A
     number stands for a pair or a triple of it, as of a window's sides.
     """
     names = common(reference, candidate)
-    found: list[Difference] = []
+    found: list[SettingDifference] = []
     for name in names:
         ours, theirs = (side.get(name) for side in (reference, candidate))
         if name == "algorithm" and isinstance(ours, Mapping) and isinstance(theirs, Mapping):
@@ -307,7 +309,7 @@ def differences(reference: Mapping[str, Any], candidate: Mapping[str, Any]) -> l
         if isinstance(ours, Mapping) and isinstance(theirs, Mapping):
             found += _by_weight(name, ours, theirs)
         elif not _same(ours, theirs):
-            found.append(Difference(name, _shown(ours), _shown(theirs)))
+            found.append(SettingDifference(name, _shown(ours), _shown(theirs)))
             found[-1] = replace(found[-1], where=_other_mode(name, reference, candidate))
     return found
 
@@ -342,7 +344,7 @@ def _other_mode(name: str, reference: Mapping[str, Any], candidate: Mapping[str,
 
 def _by_weight(
     name: str, reference: Mapping[str, Any], candidate: Mapping[str, Any]
-) -> list[Difference]:
+) -> list[SettingDifference]:
     """The differences of a setting that each weight has for itself, those of equal values as one.
 
     An array holds the values of steps 0, 1, ...; the first step that differs is told. A number
@@ -365,7 +367,7 @@ def _by_weight(
             continue
         groups.setdefault((_shown(ours, 7), _shown(theirs, 7), step), []).append(weight)
     return [
-        Difference(
+        SettingDifference(
             name,
             theirs,
             ours,

@@ -53,13 +53,13 @@ def looked_up(
     """
     every = [*parts]
     calls = [each.call for _, each in every if hasattr(each, "call")]
-    walk = _Walk(Own(packages([*(type(each) for _, each in every), *calls])), array, layer)
+    walk = _CodeWalk(Own(packages([*(type(each) for _, each in every), *calls])), array, layer)
     for path, each in every:
         walk.part(f"{path}." if path else "", each, method)
     return walk.found
 
 
-class _Walk:
+class _CodeWalk:
     """Follows code by the names in it.
 
     found: the tables, by name.

@@ -97,7 +97,7 @@ def propose(
         if name not in taken and name.rpartition(".")[2] not in REFERENCE_ONLY
     }
     ours = {n: slot for n, slot in candidate.items() if n not in given and n not in grouped}
-    search = _Search(theirs, ours, {name: reference_name(name, declared) for name in ours})
+    search = _PartnerSearch(theirs, ours, {name: reference_name(name, declared) for name in ours})
     links = search.links() + [Link((target,), (name,)) for name, target in given.items()]
     named = {name for link in links for name in link.candidate}
     own = [
@@ -171,7 +171,7 @@ def _together(owners: Sequence[Owner]) -> Signature | None:
     )
 
 
-class _Search:
+class _PartnerSearch:
     """The search for partners.
 
     theirs, ours: the weights of the reference, and of the candidate.

@@ -20,7 +20,7 @@ class Link(NamedTuple):
     end: str = ""
 
 
-class _Step(NamedTuple):
+class _PathPart(NamedTuple):
     """A part of a weight's path on both sides, between layers that are partners."""
 
     ours: str
@@ -35,7 +35,7 @@ def compact(
     names: all names of the candidate. A rename is a short run of parts where this run leads to the
     same name everywhere; otherwise the run begins at an outer layer, or is the whole name.
     """
-    chosen = _Choice(links, names)
+    chosen = _RenameChoice(links, names)
     found: dict[str, str] = {}
     for link in links:
         if len(link.reference) + len(link.candidate) > 2 or link.end:
@@ -53,14 +53,14 @@ def compact(
     return found
 
 
-class _Choice:
+class _RenameChoice:
     """Chooses for every link the shortest run that leads to one name everywhere."""
 
     def __init__(self, links: Sequence[Link], names: Sequence[str]):
         self.nodes = _partners(links)
         self.runs = Counter(run for name in names for run in _runs(name))
         self.leads: dict[str, Counter[str]] = defaultdict(Counter)
-        self.steps: dict[Link, list[_Step]] = {}
+        self.steps: dict[Link, list[_PathPart]] = {}
         for link in links:
             self.steps[link] = self._steps(link)
             for old, new in self._options(link):
@@ -110,27 +110,27 @@ class _Choice:
                 break
             outer.append(step)
         whole = Link((".".join(s.theirs for s in outer),), (".".join(s.ours for s in outer),))
-        self.steps[whole] = [*outer, _Step("", "")]
+        self.steps[whole] = [*outer, _PathPart("", "")]
         return self.of_pair(whole)
 
     def _clear(self, old: str, new: str) -> bool:
         """Whether a run leads to this name wherever it occurs, and is more than a number."""
         return self.leads[old] == {new: self.runs[old]} and not old.replace(".", "").isdigit()
 
-    def _steps(self, link: Link) -> list[_Step]:
+    def _steps(self, link: Link) -> list[_PathPart]:
         """The steps from the root to the weights; the last leads to the weights themselves."""
         steps, ours, theirs = [], "", ""
         for node in parents(link.candidate[0])[1:]:
             partner = self.nodes.get(node)
             if partner is None or not all(f"{n}.".startswith(f"{node}.") for n in link.candidate):
                 continue
-            steps.append(_Step(_below(node, ours), _below(partner, theirs)))
+            steps.append(_PathPart(_below(node, ours), _below(partner, theirs)))
             ours, theirs = node, partner
         last = [
             JOIN.join(_below(n, top) for n in names)
             for names, top in ((link.candidate, ours), (link.reference, theirs))
         ]
-        return [*steps, _Step(*last)]
+        return [*steps, _PathPart(*last)]
 
     def _options(self, link: Link) -> list[tuple[str, str]]:
         """The renames that serve a link, the shortest first."""
@@ -155,7 +155,7 @@ def _standard(run: str) -> str:
     return before + dot + STANDARD_RENAMES.get(last, last)
 
 
-def _joined(steps: Sequence[_Step]) -> tuple[str, str]:
+def _joined(steps: Sequence[_PathPart]) -> tuple[str, str]:
     return ".".join(step.ours for step in steps), ".".join(step.theirs for step in steps)
 
 

@@ -13,7 +13,7 @@ from types import MappingProxyType
 import numpy as np
 
 from equivalence.judge.expected import Expected
-from equivalence.judge.settings import Difference
+from equivalence.judge.settings import SettingDifference
 from equivalence.structure.layers import Layer, align
 from equivalence.structure.looked_up import LookedUp
 from equivalence.structure.weights import comparable, renamed
@@ -72,7 +72,7 @@ class Tables:
 
 
 @dataclass(frozen=True)
-class Compared:
+class TablesCompared:
     """What a comparison of tables finds.
 
     count: how many have a partner that is written the same way.
@@ -81,7 +81,7 @@ class Compared:
     """
 
     count: int = 0
-    differing: tuple[Difference, ...] = ()
+    differing: tuple[SettingDifference, ...] = ()
     alone: tuple[str, ...] = ()
 
 
@@ -91,7 +91,7 @@ def compare(
     layers: tuple[Iterable[Layer], Iterable[Layer]],
     rename: Mapping[str, str],
     unit_roundoff: float,
-) -> Compared:
+) -> TablesCompared:
     """The tables that have a partner which is written the same way, compared.
 
     tables: those of the original that no weight of the port is paired with.
@@ -101,7 +101,7 @@ def compare(
     unit_roundoff: of the precision in which constructors compute.
     """
     if not (tables.values and ours.values):
-        return Compared(alone=(*ours.places,))
+        return TablesCompared(alone=(*ours.places,))
     theirs, own = ([*each] for each in layers)
     kinds = {layer.path: layer.kind for layer in theirs}
     places = {partner: path for path, partner in align(theirs, own, rename).items()}
@@ -122,12 +122,12 @@ def compare(
             found = replace(found, where=f"{found.where}, {place}")
         differing.append(found)
     alone = tuple(name for name in ours.places if name not in pairs.values())
-    return Compared(len(pairs), tuple(differing), alone)
+    return TablesCompared(len(pairs), tuple(differing), alone)
 
 
 def _difference(
     leaf: str, path: str, kind: str, theirs: np.ndarray, ours: np.ndarray, odd: np.ndarray
-) -> Difference:
+) -> SettingDifference:
     """What is told of a table: its first wrong element, and how many there are."""
     at = np.unravel_index(int(np.argmax(odd)), odd.shape)
     place = f"at ({', '.join(map(str, map(int, at)))}{',' * (len(at) == 1)})"
@@ -137,7 +137,7 @@ def _difference(
     one, other = (
         f"{each[at]:.9g}" if each.dtype.kind == "f" else str(each[at]) for each in (theirs, ours)
     )
-    return Difference(leaf, one, other, place, layer=path, kind=kind)
+    return SettingDifference(leaf, one, other, place, layer=path, kind=kind)
 
 
 def _paired(

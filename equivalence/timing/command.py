@@ -11,7 +11,7 @@ from equivalence.host.isolation import isolated
 from equivalence.loaders.stages import Loader
 from equivalence.output import answer, aside, demand_writable
 from equivalence.own.command import Networks, fields_of, session_of
-from equivalence.pipelines.compare import Sides
+from equivalence.pipelines.compare import PipelineSides
 from equivalence.runs import sides
 from equivalence.timing import layers, waiting
 from equivalence.timing.layers import LayerTimes
@@ -60,7 +60,7 @@ def _loaders(data: Sequence[str], seed: int) -> tuple[Loader, Loader]:
     """The loaders of both sides. data: what builds them."""
     theirs, ours = data
     case = PipelineCase(Pipeline("data", theirs, ours), {}, None)
-    both = Sides(case, seed).loaders()
+    both = PipelineSides(case, seed).loaders()
     if both is None:
         raise DeclarationError("--data names two loaders as they stand, as of equivalence data")
     return both

@@ -50,13 +50,13 @@ def command(time: bool, **compared: Any) -> int:
     return data.command(**compared, more=timed if time else None)
 
 
-def timed(reference: Loader, candidate: Loader) -> data.Further:
+def timed(reference: Loader, candidate: Loader) -> data.AlsoAsked:
     """The rows per second of both, as a table and every single one."""
     tell("timing both")
     found = measure({REFERENCE: reference, CANDIDATE: candidate})
     rates = {name: [*side.rates] for name, side in found.items()}
     each = {name: [*side.batches] for name, side in found.items()}
-    return data.Further(
+    return data.AlsoAsked(
         [machine("cpu"), "", *table(found), *waits(found)],
         {"rows_per_second": rates, "seconds_per_batch": each},
     )

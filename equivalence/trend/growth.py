@@ -10,7 +10,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from equivalence.trend.history import History, Result, Run, key_of
+from equivalence.trend.history import History, PastResult, SuiteRun, key_of
 from equivalence.words import number
 
 FACTOR = 1.25
@@ -23,7 +23,7 @@ noise, four standard deviations."""
 FLOOR = 1 / 16
 """The share of the budget below which no error has grown."""
 
-Series = list[tuple[Run, Result]]
+Series = list[tuple[SuiteRun, PastResult]]
 """The results of a case with one seed, in the order of time."""
 
 
@@ -38,9 +38,9 @@ class Growth(NamedTuple):
 
     was: float
     error: float
-    before: Run
-    since: Run
-    now: Result
+    before: SuiteRun
+    since: SuiteRun
+    now: PastResult
 
     @property
     def key(self) -> str:

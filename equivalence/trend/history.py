@@ -55,7 +55,7 @@ DELETE FROM result WHERE (run, name) IN (
 """
 
 
-class Run(NamedTuple):
+class SuiteRun(NamedTuple):
     """A run of the suite.
 
     key: tells it from all others.
@@ -81,7 +81,7 @@ class Run(NamedTuple):
         return f"{self.time[:16]}{commit}"
 
 
-class Result(NamedTuple):
+class PastResult(NamedTuple):
     """A case of a run; or all examples of an operator by one counterpart, together.
 
     verdict: one of those of `report.lines.status`.
@@ -105,7 +105,7 @@ class Result(NamedTuple):
 class History(NamedTuple):
     """Runs with their results, in the order of time."""
 
-    runs: tuple[tuple[Run, tuple[Result, ...]], ...] = ()
+    runs: tuple[tuple[SuiteRun, tuple[PastResult, ...]], ...] = ()
 
     def __or__(self, other: "History") -> "History":
         """Both together; a run that both have counts once."""
@@ -126,7 +126,7 @@ def key_of(name: str, seed: int | None) -> str:
     return f"{name}, seed {seed}"
 
 
-def add(path: Path, run: Run, results: Iterable[Result]) -> None:
+def add(path: Path, run: SuiteRun, results: Iterable[PastResult]) -> None:
     """Add a run to a file, which is made where there is none. Raises HistoryError."""
     with _telling(path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -150,15 +150,15 @@ def write(path: Path, history: History) -> None:
 def read(path: Path) -> History:
     """The runs of a file. Raises HistoryError where there is none, or where it is another."""
     with _telling(path), _opened(path, "ro") as base:
-        results: dict[str, list[Result]] = {}
+        results: dict[str, list[PastResult]] = {}
         for key, *fields in base.execute("SELECT * FROM result ORDER BY run, name"):
-            results.setdefault(key, []).append(Result(*fields))
+            results.setdefault(key, []).append(PastResult(*fields))
         runs = []
         for key, time, commit, versions, devices, mode, seed, warnings in base.execute(
             "SELECT * FROM run ORDER BY time, key"
         ):
             told = (dict(json.loads(versions)), devices, mode, seed, tuple(json.loads(warnings)))
-            runs.append((Run(time, commit, *told, key), tuple(results.get(key, ()))))
+            runs.append((SuiteRun(time, commit, *told, key), tuple(results.get(key, ()))))
         return History(tuple(runs))
 
 
@@ -190,7 +190,9 @@ def _opened(path: Path, mode: str) -> Iterator["sqlite3.Connection"]:
         base.close()  # which takes back what was not committed
 
 
-def _insert(base: "sqlite3.Connection", runs: Iterable[tuple[Run, tuple[Result, ...]]]) -> None:
+def _insert(
+    base: "sqlite3.Connection", runs: Iterable[tuple[SuiteRun, tuple[PastResult, ...]]]
+) -> None:
     """Insert runs, and forget what is too old."""
     for run, results in runs:
         about = (run.key, run.time, run.commit, json.dumps(dict(run.versions)), run.devices)

@@ -10,7 +10,7 @@ from equivalence.errors import HistoryError
 from equivalence.report.lines import largest, needed, status
 from equivalence.trend import history
 from equivalence.trend.growth import grown
-from equivalence.trend.history import NOTHING, History, Result, Run
+from equivalence.trend.history import NOTHING, History, PastResult, SuiteRun
 
 NAMED = 3
 """Growths that a run names, those that grew most first; the others are only counted."""
@@ -32,7 +32,7 @@ def name_of(line: Mapping[str, Any]) -> str:
 
 def measured(
     lines: Iterable[Mapping[str, Any]], seconds: Mapping[str, float] | None = None
-) -> list[Result]:
+) -> list[PastResult]:
     """What is kept of the lines of a run.
 
     seconds: name -> what its tests took.
@@ -43,7 +43,7 @@ def measured(
     results = []
     for name, its in found.items():
         tensors = sum("tensor" in line for line in its)
-        result = Result(name, status(its), tensors, seconds=(seconds or {}).get(name))
+        result = PastResult(name, status(its), tensors, seconds=(seconds or {}).get(name))
         if most := largest(its):
             told = {"budget": most["budget"], "unit": most["unit"], "tensor": most["tensor"]}
             result = result._replace(error=needed(most), **told)
@@ -51,7 +51,7 @@ def measured(
     return results
 
 
-class Kept(NamedTuple):
+class KeptRun(NamedTuple):
     """What a run kept.
 
     past: the runs of the file, with this one.
@@ -64,10 +64,10 @@ class Kept(NamedTuple):
 
 def keep(
     path: Path,
-    run: Run,
+    run: SuiteRun,
     lines: Iterable[Mapping[str, Any]],
     seconds: Mapping[str, float] | None = None,
-) -> Kept:
+) -> KeptRun:
     """Keep the lines of results of a run. What cannot be kept is told, and costs nothing else.
 
     seconds: name of a case -> what its test took.
@@ -76,12 +76,12 @@ def keep(
         history.add(path, run, measured(lines, seconds))
         past = history.read(path)
     except HistoryError as error:
-        return Kept(lines=(f"no trend is kept: {error}",))
+        return KeptRun(lines=(f"no trend is kept: {error}",))
     latest = past.runs[-1][0]
     fresh = [f"grew in this run: {each}" for each in grown(past) if each.since == latest]
     if len(fresh) > NAMED:
         fresh[NAMED:] = [f"... and {len(fresh) - NAMED} more (`equivalence trend` has them)"]
-    return Kept(past, tuple(fresh))
+    return KeptRun(past, tuple(fresh))
 
 
 def now() -> str:

@@ -15,7 +15,7 @@ from equivalence.judge.tensors import Trace
 from equivalence.judge.truth import STEPPING, Flip, Truth
 from equivalence.seeds import stream
 from equivalence.truth import likely
-from equivalence.truth.flips import Branches
+from equivalence.truth.flips import ChosenBranches
 from equivalence.truth.measurement import Measurement
 
 TRIED = 16
@@ -137,9 +137,9 @@ def explain(
     return None
 
 
-def _taking(near: Sequence[Flip], held: Sequence[int], chosen: Collection[int]) -> Branches:
+def _taking(near: Sequence[Flip], held: Sequence[int], chosen: Collection[int]) -> ChosenBranches:
     """The context of a run in which those that are chosen take the other branch, of those held."""
-    return Branches([near[each] for each in held], [each in chosen for each in held])
+    return ChosenBranches([near[each] for each in held], [each in chosen for each in held])
 
 
 def whole_flips(deltas: np.ndarray, residual: np.ndarray) -> np.ndarray:

@@ -203,7 +203,7 @@ class Copied:
         return x
 
 
-class Branches(AtKinks):
+class ChosenBranches(AtKinks):
     """The context of a run in which every near activation takes a chosen branch.
 
     near: the activations. flipped: a mask over `near`; True takes the other branch, False the
@@ -275,4 +275,4 @@ def hold_branches(
 
     observers: what sees the run besides.
     """
-    return installed(*observers, *([Branches(near)] if near else []))
+    return installed(*observers, *([ChosenBranches(near)] if near else []))

@@ -63,7 +63,7 @@ LAYERS_OF_TORCH = ("torch.nn.modules", "torch.optim", "torch.amp", "torch.cuda.a
 """Modules whose numbers are settings."""
 
 
-class Tried(NamedTuple):
+class TriedValue(NamedTuple):
     """A setting, or a number in the code, and what another value does to the truth of a sample.
 
     path: the layer and the setting, in the reference's names; or the line and the function.
@@ -91,19 +91,19 @@ class Tried(NamedTuple):
         return f"{self.path} {self.value}: {self.other} {moves}"
 
 
-class _Place(NamedTuple):
+class _SettingPlace(NamedTuple):
     """Where a setting stands: its value, and how to set another."""
 
     value: Any
     set: Callable[[Any], None]
 
 
-def _tried(key: Key, path: str, value: str, other: str, moved: float) -> Tried:
+def _tried(key: Key, path: str, value: str, other: str, moved: float) -> TriedValue:
     decision = Decision(key, int(moved > BUDGET), 1, detail=other)
-    return Tried(path, value, other, moved, decision)
+    return TriedValue(path, value, other, moved, decision)
 
 
-def settings(measurement: Measurement, expected: Mapping[str, Expected]) -> list[Tried]:
+def settings(measurement: Measurement, expected: Mapping[str, Expected]) -> list[TriedValue]:
     """The settings of a reference, each tried with another value.
 
     expected: the truth of the case.
@@ -125,16 +125,16 @@ def settings(measurement: Measurement, expected: Mapping[str, Expected]) -> list
     return found
 
 
-def numbers(measurement: Measurement, expected: Mapping[str, Expected]) -> list[Tried]:
+def numbers(measurement: Measurement, expected: Mapping[str, Expected]) -> list[TriedValue]:
     """The numbers in a reference's code, each tried with another one.
 
     expected: the truth of the case.
     """
-    measurement.run(watch=(seen := Numbers()))
+    measurement.run(watch=(seen := NumbersInCode()))
     found = []
     for number in seen.met:
         other = other_number(number)
-        moved = _moved(measurement, expected, Numbers({number: other}))
+        moved = _moved(measurement, expected, NumbersInCode({number: other}))
         value, told = f"{number.value:g}", f"{other:g}"
         file, _, what = number.path.partition(":")
         text = f"{what.partition(' ')[2]} {value}"
@@ -167,7 +167,7 @@ class Number(NamedTuple):
         return f"{shown(self.file)}:{self.line} {self.function}{keyword}"
 
 
-class Numbers(Observer):
+class NumbersInCode(Observer):
     """Notes the numbers in the code of a network, and puts others in their place.
 
     met: all that were met, in order, each once.
@@ -259,23 +259,23 @@ def _other(name: str, value: Any) -> Any:
     return value
 
 
-def _places(network: Any) -> Iterator[tuple[str, _Place]]:
+def _places(network: Any) -> Iterator[tuple[str, _SettingPlace]]:
     """The settings of all modules, of the optimisers and of a step's functions, by their paths."""
     for path, module in network.module.named_modules():
         unpadded = getattr(module, "padding", 0) in (0, (0,), (0, 0), (0, 0, 0))
         for name, value in vars(module).items():
             if unpadded and name in PADDED:
                 continue
-            yield f"{path}.{name}" if path else name, _Place(value, _setter(module, name))
+            yield f"{path}.{name}" if path else name, _SettingPlace(value, _setter(module, name))
     for name, held in vars(network.step).items() if network.step is not None else ():
         if isinstance(held, Optimizer):
             for key in held.defaults:
                 value = held.param_groups[0][key]
-                yield f"{OPTIMIZER}.{key}", _Place(value, _group_setter(held, key))
+                yield f"{OPTIMIZER}.{key}", _SettingPlace(value, _group_setter(held, key))
         if isinstance(held, types.FunctionType):
             cells = zip(held.__code__.co_freevars, held.__closure__ or (), strict=True)
             for free, cell in cells:
-                place = _Place(cell.cell_contents, _setter(cell, "cell_contents"))
+                place = _SettingPlace(cell.cell_contents, _setter(cell, "cell_contents"))
                 yield f"{STEP}.{name}.{free}", place
 
 

@@ -32,7 +32,7 @@ from equivalence.sample import Perturbed, Sample
 from equivalence.seeds import stream
 from equivalence.stream.observer import installed
 from equivalence.stream.torch_stream import Call, in_backward
-from equivalence.truth.flips import Branches, Copied
+from equivalence.truth.flips import ChosenBranches, Copied
 from equivalence.truth.measurement import Measurement
 
 DRAWN = 8
@@ -346,7 +346,7 @@ def _within(
 ) -> contextlib.AbstractContextManager[None]:
     """The context of a run with these flips that `reached` watches."""
     taken = list(itertools.compress(near, flipped))
-    return installed(reached, Branches(taken, [True] * len(taken)))
+    return installed(reached, ChosenBranches(taken, [True] * len(taken)))
 
 
 def _norm(arrays: Iterable[np.ndarray]) -> float:

@@ -8,11 +8,11 @@ from equivalence.dtypes import HALVES
 from equivalence.judge.precision import BUDGET, UNIT_ROUNDOFF
 from equivalence.judge.tensors import Trace
 from equivalence.reach.decision import Reach
-from equivalence.reach.observer import Observer
+from equivalence.reach.observer import ReachObserver
 from equivalence.reach.sizes import of_inputs
 from equivalence.sample import Perturbed, Sample
 from equivalence.sides.protocols import ReferenceSide, Watch
-from equivalence.sides.torch_noise import Watched
+from equivalence.sides.torch_noise import WatchedPrecision
 
 NOISY_RUNS = 2
 """Runs in which every number is rounded once at random; they measure how far rounding moves each
@@ -108,7 +108,7 @@ class Measurement:
         """
         observer = self.observer()
         half = self.network.mixed or self.sample.dtype in HALVES
-        watched = Watched(forward=True)
+        watched = WatchedPrecision(forward=True)
         trace = self.run_own(_both(observer, watched) if half else observer)
         precisions = {
             name: [str(dtype).removeprefix("torch.") for dtype in each]
@@ -121,9 +121,9 @@ class Measurement:
         calls = [self.sample.inputs(step) for step in range(1, self.calls + 1)]
         return Reach.of(of_inputs(calls, self.sample.arguments.names))
 
-    def observer(self) -> Observer:
+    def observer(self) -> ReachObserver:
         """What watches the decisions of a run, and does not change it."""
-        return Observer(self.network.root, self.missed)
+        return ReachObserver(self.network.root, self.missed)
 
     @property
     def missed(self) -> float:
@@ -132,7 +132,7 @@ class Measurement:
 
 
 @contextlib.contextmanager
-def _both(observer: Observer, watched: Watched) -> Iterator[None]:
+def _both(observer: ReachObserver, watched: WatchedPrecision) -> Iterator[None]:
     """A context in which both are told of operators."""
     with observer, watched:
         yield

@@ -14,10 +14,10 @@ from equivalence import dtypes
 from equivalence.sides.protocols import ReferenceSide, Watch
 from equivalence.stream.torch_stream import without_functions
 from equivalence.truth.rules import InPlace, rules_of
-from equivalence.truth.updates import Act, Around, Changed, groups_of, trained_by
+from equivalence.truth.updates import Act, AroundUpdates, Changed, groups_of, trained_by
 
 
-class Mistake(NamedTuple):
+class TrainingMistake(NamedTuple):
     """A mistake in a training.
 
     told: what the candidate computes, in words, after "computes".
@@ -28,19 +28,21 @@ class Mistake(NamedTuple):
     made: Watch
 
 
-def usual(network: ReferenceSide, scales: Collection[float]) -> Iterator[Mistake]:
+def usual(network: ReferenceSide, scales: Collection[float]) -> Iterator[TrainingMistake]:
     """The mistakes that are usual with the optimisers of a training.
 
     scales: the numbers by which a loss may have been multiplied, and its gradients not be divided.
     """
     groups = groups_of(network.step)
-    yield Mistake("with the network in evaluation mode", _evaluating(network))
+    yield TrainingMistake("with the network in evaluation mode", _evaluating(network))
     optimizers = _optimizers(network)
-    yield from (Mistake(f"with {rule.told}", InPlace(rule)) for rule in rules_of(optimizers))
+    yield from (
+        TrainingMistake(f"with {rule.told}", InPlace(rule)) for rule in rules_of(optimizers)
+    )
     if len(optimizers) > 1:
         told = "the gradients that the loss of one optimiser leaves in the weights of another"
-        yield Mistake(f"without {told}", _without_leaks(network))
-        yield Mistake(f"with {told}", _Leaking(network))
+        yield TrainingMistake(f"without {told}", _without_leaks(network))
+        yield TrainingMistake(f"with {told}", _Leaking(network))
     if any(group.get("momentum") for group in groups):
         told = "with" if not any(group.get("nesterov") for group in groups) else "without"
         yield _before(f"{told} Nesterov momentum", _nesterov)
@@ -71,9 +73,11 @@ def usual(network: ReferenceSide, scales: Collection[float]) -> Iterator[Mistake
         yield _before(f"with gradients in {kind}", _gradients_in(getattr(torch, kind)))
         yield _before(f"with the learning rate in {kind}", _rate_in(getattr(torch, kind)))
         state = _state_in(getattr(torch, kind))
-        yield Mistake(f"with the optimiser's state in {kind}", Around(after=state))
+        yield TrainingMistake(f"with the optimiser's state in {kind}", AroundUpdates(after=state))
         weights = _weights_in(getattr(torch, kind))
-        yield Mistake(f"with weights in {kind} after each update", Around(after=weights))
+        yield TrainingMistake(
+            f"with weights in {kind} after each update", AroundUpdates(after=weights)
+        )
 
 
 def _optimizers(network: ReferenceSide) -> list[Optimizer]:
@@ -95,7 +99,7 @@ def _without_leaks(network: ReferenceSide) -> Watch:
         for parameter in _of_others(network, optimizer):
             parameter.grad = None
 
-    return Around(after=clear)
+    return AroundUpdates(after=clear)
 
 
 class _Leaking:
@@ -107,7 +111,7 @@ class _Leaking:
 
     def __init__(self, network: ReferenceSide):
         self.network = network
-        self.around = Around(self._add, after=self._keep)
+        self.around = AroundUpdates(self._add, after=self._keep)
 
     def __enter__(self) -> None:
         self.kept: dict[str, torch.Tensor] = {}
@@ -138,8 +142,8 @@ class _Leaking:
             self.kept[name] = self.kept.get(name, 0.0) + leaked
 
 
-def _before(told: str, act: Act) -> Mistake:
-    return Mistake(told, Around(act))
+def _before(told: str, act: Act) -> TrainingMistake:
+    return TrainingMistake(told, AroundUpdates(act))
 
 
 class _evaluating:  # noqa: N801
@@ -203,7 +207,7 @@ def _rate_in_velocity() -> Act:
     return change
 
 
-def _of_adam(amsgrad: bool) -> Iterator[Mistake]:
+def _of_adam(amsgrad: bool) -> Iterator[TrainingMistake]:
     """Mistakes with the moments of Adam, made by other settings of the same update."""
     yield _before("without bias correction of both moments", _corrected(first=0, second=0))
     yield _before("without bias correction of the second moment", _corrected(second=0))

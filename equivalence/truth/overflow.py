@@ -114,7 +114,7 @@ class _Products(Observer):
             raise _ProductError
 
 
-class _Functions(Observer):
+class _FirstProduct(Observer):
     """Sets `found` and raises _ProductError at the first function in `PRODUCT_FUNCTIONS`."""
 
     slot, found = "code", False
@@ -132,7 +132,7 @@ def multiplies(network: ReferenceSide, sample: Sample, phase: str) -> bool:
     The run has the precision of the sample, and ends at the first product. Do not use the network
     again.
     """
-    below, above = _Products(), _Functions()
+    below, above = _Products(), _FirstProduct()
     with contextlib.suppress(_ProductError):
         network.run(sample, phase, sample.dtype, installed(below, above))
     return below.found or above.found

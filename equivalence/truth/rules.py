@@ -14,7 +14,7 @@ import torch
 from torch import nn, optim
 from torch.optim import Optimizer
 
-from equivalence.truth.updates import Around, trained_by
+from equivalence.truth.updates import AroundUpdates, trained_by
 
 Group = dict[str, Any]
 State = dict[str, torch.Tensor]
@@ -129,7 +129,7 @@ class InPlace:
 
     def __init__(self, rule: Rule):
         self.rule = rule
-        self.around = Around(self._note, after=self._put)
+        self.around = AroundUpdates(self._note, after=self._put)
 
     def __enter__(self) -> None:
         self.states: dict[int, State] = defaultdict(dict)

@@ -36,7 +36,7 @@ from equivalence.judge.truth import Flip, Undecided
 from equivalence.sample import Perturbed, Sample
 from equivalence.seeds import stream
 from equivalence.sides.protocols import ReferenceSide
-from equivalence.truth.flips import Branches
+from equivalence.truth.flips import ChosenBranches
 from equivalence.truth.measurement import Measurement
 
 SHIFT_SPREADS = 32.0
@@ -235,7 +235,7 @@ def measure(
         dtype: str = "float64",
     ) -> tuple[Trace, Gradients]:
         with watch_gradients(network, shift) as gradients:
-            return measurement.run(sample, Branches(near), dtype), gradients
+            return measurement.run(sample, ChosenBranches(near), dtype), gradients
 
     def run_to_ends(probe: int) -> tuple[Trace, Gradients]:
         with take_ends(network, found, measurement.sample.name, "ends", probe):

@@ -23,7 +23,7 @@ Act = Callable[[Optimizer, int], None]
 """What is done to an optimiser around one of its updates, counted from 1."""
 
 
-class Around:
+class AroundUpdates:
     """A context, to be entered again and again, that acts around each update of an optimiser.
 
     The settings of the groups and the gradients are the optimiser's own again after the update.
@@ -138,7 +138,7 @@ class Rates:
         """The context in which the updates are scaled."""
         self.own.clear()
         self.factors.clear()
-        return Around(self._note, after=self._scale)
+        return AroundUpdates(self._note, after=self._scale)
 
     def _note(self, optimizer: Optimizer, _: int) -> None:
         self.own.append(self.changed.rate(optimizer))

@@ -19,7 +19,7 @@ from equivalence.judge.truth import Truth
 from equivalence.reach.decision import total
 from equivalence.record import candidates, truths
 from equivalence.runs import kept, sides
-from equivalence.runs.comparison import Comparison, Drawn, joined
+from equivalence.runs.comparison import CaseAtSeed, Comparison, joined
 from equivalence.sides.feed import Feed
 from equivalence.sides.protocols import CandidateSide
 from equivalence.structure import weights
@@ -38,7 +38,7 @@ def check(case: TwinCase, seed: int) -> Outcome:
     if truths.writing() and not devices.present(devices.place(case.device).runs_on):
         return Outcome(case, seed, None, record=_record_reference(case, seed))
     runs = candidates.active(case)
-    made_with = runs.made_with(case, seed, Drawn(case, seed).products) if runs else None
+    made_with = runs.made_with(case, seed, CaseAtSeed(case, seed).products) if runs else None
     if case.twin.raises:
         origin = _demand_raise(case, seed)
         return Outcome(case, seed, None, record=origin, made_with=made_with)
@@ -74,11 +74,11 @@ def _record_reference(case: TwinCase, seed: int) -> str | None:
     for one in case.sizes:
         reference = kept.reference(one, seed)
     if case.alone:
-        _demand_well_posed(Drawn(case, seed), reference)
+        _demand_well_posed(CaseAtSeed(case, seed), reference)
     return reference.record
 
 
-def _demand_well_posed(drawn: Drawn, reference: Reference) -> None:
+def _demand_well_posed(drawn: CaseAtSeed, reference: Reference) -> None:
     """Raise IllPosedError if no candidate of an example can be judged: another is then recorded."""
     own = drawn.measurement(reference.sample).run_own()
     judgement = drawn.judge(reference.expected, own)
@@ -106,7 +106,7 @@ def _demand_raise(case: TwinCase, seed: int) -> str | None:
 
 def _raising_reference(case: TwinCase, seed: int) -> Reference:
     """The reference of a case that must raise. It raises now, or did so when it was recorded."""
-    drawn = Drawn(case, seed)
+    drawn = CaseAtSeed(case, seed)
     sample = drawn.sample()
 
     def run(_: bool = False) -> Reference:

@@ -20,7 +20,7 @@ from equivalence.reach.sources import bounds_alone
 from equivalence.record import candidates
 from equivalence.releases import DISPATCHING
 from equivalence.runs import kept, pairing, pinned, sides
-from equivalence.runs.comparison import Comparison, Drawn
+from equivalence.runs.comparison import CaseAtSeed, Comparison
 from equivalence.sides.feed import Feed
 from equivalence.sides.protocols import CandidateSide
 from equivalence.structure.weights import Partners
@@ -47,7 +47,7 @@ def compare_size(
 
     The reference's side is kept until a case with another sample comes.
     """
-    drawn = Drawn(case, seed)
+    drawn = CaseAtSeed(case, seed)
     fresh = candidate is None
     slots = kept.slots(case, seed)
     with blaming("candidate", case.name):
@@ -112,7 +112,7 @@ def _islands(made: Comparison, case: TwinCase) -> tuple[str, ...]:
 
 
 def _judged(
-    drawn: Drawn, known: Reference, candidate: CandidateSide, partners: Partners, raw: Trace
+    drawn: CaseAtSeed, known: Reference, candidate: CandidateSide, partners: Partners, raw: Trace
 ) -> Comparison:
     """The verdict on a candidate's trace, with what both sides write and hand to optimisers."""
     expected = known.expected
@@ -143,7 +143,7 @@ def _of_first_call(raw: Trace, comparison: Comparison) -> Trace:
 
 
 def _run(
-    drawn: Drawn,
+    drawn: CaseAtSeed,
     reference: Reference,
     candidate: CandidateSide,
     partners: Partners,

@@ -21,15 +21,15 @@ from equivalence.judge.tensors import beside
 from equivalence.judge.truth import Flip, Truth
 from equivalence.judge.verdict import Judgement
 from equivalence.runs import kept
-from equivalence.runs.comparison import Comparison, Drawn
+from equivalence.runs.comparison import CaseAtSeed, Comparison
 from equivalence.truth.known import Reference
 from equivalence.twins import kernels
 from equivalence.words import listed
 
-Act = Callable[[Comparison, Drawn], Comparison | None]
+Act = Callable[[Comparison, CaseAtSeed], Comparison | None]
 
 
-def apply(made: Comparison, drawn: Drawn, flips: bool = True) -> Comparison:
+def apply(made: Comparison, drawn: CaseAtSeed, flips: bool = True) -> Comparison:
     """The comparison after every excuse that applies, with their names in `excused`.
 
     None applies to an operator alone: nothing rounds before it.
@@ -41,7 +41,7 @@ def apply(made: Comparison, drawn: Drawn, flips: bool = True) -> Comparison:
 
 
 def _apply(
-    made: Comparison, drawn: Drawn, acts: Sequence[tuple[excuses.Excuse, Act]]
+    made: Comparison, drawn: CaseAtSeed, acts: Sequence[tuple[excuses.Excuse, Act]]
 ) -> Comparison:
     """The comparison after those of `acts` that apply, until it is equal."""
     for excuse, act in acts:
@@ -63,7 +63,7 @@ def _better(one: Judgement, two: Judgement) -> bool:
     return len(one.differing) < len(two.differing)
 
 
-def _note_undecided(made: Comparison, drawn: Drawn) -> Comparison:
+def _note_undecided(made: Comparison, drawn: CaseAtSeed) -> Comparison:
     """Note the excuse if a tensor would differ by its undecided elements."""
     undecided = made.reference.expected.undecided
     names = [v.name for v in made.judgement.verdicts if v.equal and v.name in undecided]
@@ -73,7 +73,7 @@ def _note_undecided(made: Comparison, drawn: Drawn) -> Comparison:
     return replace(made, excused=(*made.excused, excuses.UNDECIDED_UPDATES.name))
 
 
-def _overflow(made: Comparison, drawn: Drawn) -> Comparison | None:
+def _overflow(made: Comparison, drawn: CaseAtSeed) -> Comparison | None:
     """Judge by float64 what the reference alone overflows in, if it computes in half precision."""
     known, case = made.reference, drawn.case
     finite_alone = any(
@@ -106,7 +106,7 @@ def _overflown(known: Reference, expected: Truth) -> str:
     return f"the reference overflows in half precision, and float64 tells what is right: {told}"
 
 
-def blamed_kernels(made: Comparison, drawn: Drawn) -> tuple[Kernel, ...]:
+def blamed_kernels(made: Comparison, drawn: CaseAtSeed) -> tuple[Kernel, ...]:
     """The kernels, declared or not, with accurate ones for which all of a case is right."""
     found = kernels.explain(made, drawn)
     if found is None or not _with_accurate(found, drawn).judgement.equal:
@@ -114,13 +114,13 @@ def blamed_kernels(made: Comparison, drawn: Drawn) -> tuple[Kernel, ...]:
     return found.kernels
 
 
-def _with_accurate(found: kernels.Explained, drawn: Drawn) -> Comparison:
+def _with_accurate(found: kernels.Explained, drawn: CaseAtSeed) -> Comparison:
     """The run with accurate kernels, after what else excuses it."""
     others = [act for act in ACTS if act[0] is not excuses.INACCURATE_KERNEL]
     return _apply(found.comparison, drawn, others)
 
 
-def _inaccurate_kernel(made: Comparison, drawn: Drawn) -> Comparison | None:
+def _inaccurate_kernel(made: Comparison, drawn: CaseAtSeed) -> Comparison | None:
     """Judge by the run with accurate kernels, if the device declares those that it needs.
 
     Where nothing but what is told beside results differs, they need not be declared: no mistake of
@@ -139,7 +139,7 @@ def _inaccurate_kernel(made: Comparison, drawn: Drawn) -> Comparison | None:
     return replace(rest, kernels=blamed)
 
 
-def _branch_flips(made: Comparison, drawn: Drawn) -> Comparison | None:
+def _branch_flips(made: Comparison, drawn: CaseAtSeed) -> Comparison | None:
     """Judge by the run with other branches, if whole flips explain all differences."""
     known, case = made.reference, drawn.case
     if not made.judgement.perhaps_branches(known.expected, case.calls):
@@ -156,7 +156,7 @@ def _branch_flips(made: Comparison, drawn: Drawn) -> Comparison | None:
 
 
 def _judge_flipped(
-    made: Comparison, drawn: Drawn, taken: tuple[Flip, ...], expected: dict[str, Expected]
+    made: Comparison, drawn: CaseAtSeed, taken: tuple[Flip, ...], expected: dict[str, Expected]
 ) -> Comparison | None:
     """The comparison by the truth with these branches; None if it still differs."""
     reference = replace(made.reference, expected=_taken(made.reference.expected, expected))

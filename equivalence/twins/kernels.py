@@ -19,7 +19,7 @@ from equivalence.judge.tensors import Trace, beside
 from equivalence.record import candidates
 from equivalence.releases import DISPATCHING
 from equivalence.runs import sides
-from equivalence.runs.comparison import Comparison, Drawn
+from equivalence.runs.comparison import CaseAtSeed, Comparison
 from equivalence.words import number
 
 SAME = BUDGET
@@ -65,7 +65,7 @@ class Explained:
         )
 
 
-def explain(made: Comparison, drawn: Drawn) -> Explained | None:
+def explain(made: Comparison, drawn: CaseAtSeed) -> Explained | None:
     """The candidate with accurate kernels, if that may explain its error; else None.
 
     It may if it leaves little of the error, or fewer tensors that differ; and where branch flips
@@ -91,7 +91,7 @@ def explain(made: Comparison, drawn: Drawn) -> Explained | None:
     return found if found.helps or fewer or branches else None
 
 
-def accurate(made: Comparison, drawn: Drawn) -> Comparison | None:
+def accurate(made: Comparison, drawn: CaseAtSeed) -> Comparison | None:
     """The comparison with accurate kernels, whatever they explain; None where `explain` has none.
 
     What is still wrong in it is wrong in the port.
@@ -103,7 +103,7 @@ def accurate(made: Comparison, drawn: Drawn) -> Comparison | None:
 def replaceable(case: TwinCase) -> bool:
     """Whether kernels of a case's candidate can be replaced here."""
     here = devices.place(case.device).runs_on == "cpu" and releases.holds(DISPATCHING)
-    ran = isinstance(candidates.active(case), candidates.Reader)
+    ran = isinstance(candidates.active(case), candidates.CandidateReader)
     return here and not (case.alone or ran or isinstance(case, TorchCase))
 
 
@@ -128,7 +128,7 @@ def same(
     )
 
 
-def alike(made: Comparison, drawn: Drawn, raw: Trace) -> bool:
+def alike(made: Comparison, drawn: CaseAtSeed, raw: Trace) -> bool:
     """Whether another run of the candidate, in PyNative mode, is the same as the judged one."""
     expected, needed = made.reference.expected, made.judgement.needed
     loose = drawn.case.execution == "pynative" and math.isfinite(needed)
@@ -183,25 +183,25 @@ def described(names: Iterable[str], errors: Mapping[str, float], device: str) ->
     )
 
 
-def _runs(made: Comparison, drawn: Drawn) -> "_Runs | None":
+def _runs(made: Comparison, drawn: CaseAtSeed) -> "_KernelRuns | None":
     """The runs of a candidate that has inaccurate kernels, and computes as in the judged run."""
     if not replaceable(drawn.case):
         return None
     try:
-        runs = _Runs(made, drawn)
+        runs = _KernelRuns(made, drawn)
     except EquivalenceError:  # a cell that only a compiled graph can run
         return None
     return runs if runs.inaccurate and alike(made, drawn, runs.plain) else None
 
 
-class _Runs:
+class _KernelRuns:
     """Runs of one candidate in PyNative mode, each with other kernels replaced.
 
     errors: primitive -> the error of its own results in a run in which none is replaced.
     inaccurate: the primitives whose error is not that of an accurate kernel, the worst first.
     """
 
-    def __init__(self, made: Comparison, drawn: Drawn):
+    def __init__(self, made: Comparison, drawn: CaseAtSeed):
         self.made, self.drawn = made, drawn
         with blaming("candidate", drawn.case.name):
             self.candidate = sides.build_candidate(replace(drawn.case, execution="pynative"))

@@ -13,10 +13,10 @@ from equivalence.declare.twin import TwinCase
 from equivalence.errors import DeclarationError, SideError
 from equivalence.host import environment
 from equivalence.judge import tensors
-from equivalence.judge.outcome import Draws
+from equivalence.judge.outcome import DrawsCompared
 from equivalence.judge.precision import BUDGET
 from equivalence.judge.verdict import TensorVerdict
-from equivalence.randomness.replay import Pairing, Replay, pairings, unpaired
+from equivalence.randomness.replay import DrawPairing, Replay, pairings, unpaired
 from equivalence.reach.decision import Reach
 from equivalence.reach.sizes import of_draws
 from equivalence.runs.comparison import Comparison
@@ -42,7 +42,7 @@ class Replayed:
     """
 
     compared: Comparison | None = None
-    draws: Draws | None = None
+    draws: DrawsCompared | None = None
     tried: Sequence[TwinCase] = ()
 
     @property
@@ -60,7 +60,7 @@ def compare(case: TwinCase, pinned: Comparison, seed: int) -> Replayed:
         return Replayed()
     if not environment.installed("torch"):
         return _pinned("there is no torch here")
-    first = replace(case, execution="pynative", replayed=Pairing(seed=seed))
+    first = replace(case, execution="pynative", replayed=DrawPairing(seed=seed))
     if case.execution != "pynative" and "pynative" in case.twin.executions:
         return _pinned(COMPILED)
     try:
@@ -102,7 +102,7 @@ def _draws(case: TwinCase, pinned: Comparison) -> bool:
 
 def _pinned(why: str) -> Replayed:
     """Nothing was compared, for a reason."""
-    return Replayed(draws=Draws(pinned=why))
+    return Replayed(draws=DrawsCompared(pinned=why))
 
 
 def _tried(first: TwinCase, seed: int) -> Replayed:
@@ -122,7 +122,7 @@ def _refused(made: Comparison) -> str:
 def _paired(made: Comparison, seed: int) -> Replayed:
     """The comparison by the first pairing with which all is right; else by the draws' order."""
     theirs, ours = made.reference.drawn, _replay(made.candidate).drawn
-    right = Draws(len(theirs)) if theirs else None
+    right = DrawsCompared(len(theirs)) if theirs else None
     if made.judgement.equal and not unpaired(theirs, ours):
         return Replayed(made, right)
     tried = [replace(made.case, replayed=pairing) for pairing in pairings(theirs, ours, seed)]

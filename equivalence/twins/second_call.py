@@ -12,7 +12,7 @@ from equivalence.errors import blaming
 from equivalence.judge import tensors
 from equivalence.judge.tensors import Trace
 from equivalence.runs import sides
-from equivalence.runs.comparison import Comparison, Drawn
+from equivalence.runs.comparison import CaseAtSeed, Comparison
 from equivalence.sides.feed import Feed
 from equivalence.sides.protocols import CandidateSide
 from equivalence.structure.weights import Partners
@@ -31,7 +31,7 @@ KEEPERS = {
 """Execution -> what may keep state. In a graph, some of MindSpore's own kernels do."""
 
 
-def prepare(drawn: Drawn, candidate: CandidateSide, feed: Feed) -> None:
+def prepare(drawn: CaseAtSeed, candidate: CandidateSide, feed: Feed) -> None:
     """Let a new candidate, which may keep state, run with another draw of inputs and weights."""
     case = drawn.case
     if not case.keeps:
@@ -45,7 +45,7 @@ def prepare(drawn: Drawn, candidate: CandidateSide, feed: Feed) -> None:
         candidate.call_before(replace(feed, sample=sample), both)
 
 
-def explain(comparison: Comparison, drawn: Drawn) -> Comparison:
+def explain(comparison: Comparison, drawn: CaseAtSeed) -> Comparison:
     """The comparison with a note, if the same candidate is right in its first call."""
     if comparison.note or not keeps(comparison, drawn):
         return comparison
@@ -74,7 +74,7 @@ def _written(candidate: CandidateSide, partners: Partners) -> list[str]:
     return candidate.built.written_alone(partners) if candidate.built is not None else []
 
 
-def keeps(comparison: Comparison, drawn: Drawn) -> bool:
+def keeps(comparison: Comparison, drawn: CaseAtSeed) -> bool:
     """Whether a wrong candidate is right in its first call, by the verdict with its excuses."""
     case, known = drawn.case, comparison.reference
     wrong = [v for v in comparison.judgement.differing if not tensors.of_draws(v.name)]

@@ -12,12 +12,12 @@ from equivalence.judge.tensors import of_gradient, of_handed, of_update
 from equivalence.reach.decision import Decision, Reach
 from equivalence.record import truths
 from equivalence.runs import kept, sides
-from equivalence.runs.comparison import Comparison, Drawn
+from equivalence.runs.comparison import CaseAtSeed, Comparison
 from equivalence.runs.pinned import with_draws
 from equivalence.sides.protocols import CandidateSide, ReferenceSide
 from equivalence.structure import tables
 from equivalence.structure.layers import Layer, compare_settings
-from equivalence.structure.tables import Compared, Tables
+from equivalence.structure.tables import Tables, TablesCompared
 from equivalence.structure.weights import Partners
 from equivalence.truth.known import Reference
 
@@ -72,10 +72,10 @@ def _tables(
     layers: list[Layer],
     own: list[Layer],
     partners: Partners,
-) -> Compared:
+) -> TablesCompared:
     """The tables that no pair of weights compares, compared as data."""
     if theirs is None:
-        return Compared()
+        return TablesCompared()
     paired = theirs.without(partners.constants - partners.alone)
     ours = candidate.tables(partners)
     layered, rounding = (layers, own), UNIT_ROUNDOFF["float32"]
@@ -87,7 +87,7 @@ def _judge(
     theirs: list[Layer],
     ours: list[Layer],
     partners: Partners,
-    of_tables: Compared,
+    of_tables: TablesCompared,
 ) -> Settings:
     compared = compare_settings(theirs, ours, partners.rename)
     compared = replace(
@@ -109,7 +109,7 @@ def _of_reference(case: TwinCase, reference: Reference) -> list[Layer] | None:
     return reference.layers
 
 
-def padded_elsewhere(made: Comparison, drawn: Drawn) -> Settings | None:
+def padded_elsewhere(made: Comparison, drawn: CaseAtSeed) -> Settings | None:
     """The settings of a comparison, without the paddings that the port makes in its own code.
 
     The tensors show where a window begins. So where all of them are right, and the gradient of a
@@ -165,7 +165,7 @@ def hidden(case: TwinCase, seed: int) -> Hidden:
         measured = []
         for one in (with_draws(each, seed) for each in case.sizes):
             known = kept.reference(one, seed)
-            measured.append((Drawn(one, seed).measurement(known.sample), known.expected))
+            measured.append((CaseAtSeed(one, seed).measurement(known.sample), known.expected))
         for what, searched in searches.items():
             found = [searched(*each) for each in measured]
             tried += [each.decision for of_size in found for each in of_size]

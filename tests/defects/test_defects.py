@@ -19,11 +19,11 @@ from equivalence.errors import EquivalenceError
 from equivalence.host.devices import places
 from equivalence.judge.expected import distance
 from equivalence.judge.outcome import Outcome
-from equivalence.judge.settings import Difference
+from equivalence.judge.settings import SettingDifference
 from equivalence.judge.tensors import Trace
 from equivalence.pipelines import compare as pipelines
 from equivalence.pipelines import diagnose as pipeline_diagnosis
-from equivalence.pipelines.compare import Comparison as PipelineComparison
+from equivalence.pipelines.compare import PipelineComparison as PipelineComparison
 from equivalence.report.text import failure
 from equivalence.runs.comparison import Comparison
 from equivalence.runs.kept import reference
@@ -141,7 +141,7 @@ def _examine(
     return None
 
 
-def _settings(made: Comparison | PipelineComparison) -> tuple[Difference, ...]:
+def _settings(made: Comparison | PipelineComparison) -> tuple[SettingDifference, ...]:
     """The settings that differ; a pipeline has none."""
     settings = getattr(made, "settings", None)
     return settings.differing if settings else ()

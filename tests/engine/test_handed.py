@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from equivalence.handed import SMALL, Handed
+from equivalence.handed import SMALL, HandedGradients
 
 
 def noted(size, *updates):
-    handed = Handed(size)
+    handed = HandedGradients(size)
     for number, names in enumerate(updates):
         handed.note({name: np.full(2, number) for name in names})
     return handed

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from equivalence import processes
-from equivalence.processes import Limit
+from equivalence.processes import TimeLimit
 
 SPIN = "while True: pass"
 SLEEP = "import time; time.sleep(600)"
@@ -22,7 +22,7 @@ class Machine:
         monkeypatch.setattr(processes.time, "monotonic", lambda: self.clock)
         monkeypatch.setattr(processes, "processor_time", lambda _: self.spent)
 
-    def told(self, limit: Limit, share: float, seconds: float) -> str | None:
+    def told(self, limit: TimeLimit, share: float, seconds: float) -> str | None:
         """What is told within so many seconds; None where nothing is."""
         until = self.clock + seconds
         while self.clock < until:
@@ -38,7 +38,7 @@ def machine(monkeypatch):
 
 
 def test_a_slow_process_goes_on_until_it_has_taken_the_limit(machine):
-    limit = Limit(300.0)
+    limit = TimeLimit(300.0)
     assert machine.told(limit, 0.2, 1490.0) is None
     told = machine.told(limit, 0.2, 60.0)
     assert told.startswith("took too long: 300 s of processor time in 15")
@@ -46,35 +46,35 @@ def test_a_slow_process_goes_on_until_it_has_taken_the_limit(machine):
 
 
 def test_no_process_is_ended_before_the_limit_on_the_clock(machine):
-    assert machine.told(Limit(300.0), 8.0, 295.0) is None
+    assert machine.told(TimeLimit(300.0), 8.0, 295.0) is None
 
 
 def test_a_process_that_takes_no_processor_time_has_hung(machine):
-    assert machine.told(Limit(300.0), 0.01, 295.0) is None
-    told = machine.told(Limit(300.0), 0.01, 310.0)
+    assert machine.told(TimeLimit(300.0), 0.01, 295.0) is None
+    told = machine.told(TimeLimit(300.0), 0.01, 310.0)
     assert told == "hung: 3 s of processor time in 300 s, 2.9 s of it in the last 300 s"
 
 
 def test_a_process_that_stops_computing_later_has_a_minute(machine):
-    limit = Limit(300.0)
+    limit = TimeLimit(300.0)
     assert machine.told(limit, 0.5, 400.0) is None
     assert machine.told(limit, 0.0, 50.0) is None
     assert machine.told(limit, 0.0, 20.0).endswith(" s of it in the last 60 s")
 
 
 def test_a_process_that_takes_little_forever_is_ended(machine):
-    told = machine.told(Limit(300.0), 0.08, 3100.0)
+    told = machine.told(TimeLimit(300.0), 0.08, 3100.0)
     assert told == "took too long: 240 s of processor time in 3000 s; the limit is 300 s"
 
 
 def test_several_processors_may_be_busy_all_the_time(machine):
-    limit = Limit(300.0, processors=2)
+    limit = TimeLimit(300.0, processors=2)
     assert machine.told(limit, 0.8, 700.0) is None
     assert machine.told(limit, 0.8, 60.0).endswith("the limit is 600 s of processor time")
 
 
 def test_time_in_which_nobody_could_look_does_not_count(machine):
-    limit = Limit(60.0)
+    limit = TimeLimit(60.0)
     assert machine.told(limit, 1.0, 40.0) is None
     machine.clock += 3600.0  # all were stopped
     assert machine.told(limit, 1.0, 6.0) is None
@@ -97,7 +97,7 @@ def start():
         process.wait()
 
 
-def ended(limit: Limit) -> str:
+def ended(limit: TimeLimit) -> str:
     """What is told, once something is."""
     until = time.monotonic() + 60.0
     while time.monotonic() < until:
@@ -110,7 +110,7 @@ def ended(limit: Limit) -> str:
 @pytest.mark.parametrize(("code", "words"), [(SPIN, "took too long: "), (SLEEP, "hung: ")])
 def test_the_time_of_a_child_is_that_of_the_process(start, code, words):
     parent = start(PARENT.format(code))
-    assert ended(Limit(2.0, parent.pid)).startswith(words)
+    assert ended(TimeLimit(2.0, parent.pid)).startswith(words)
     assert len(processes.descendants(parent.pid)) == 1
 
 

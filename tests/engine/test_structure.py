@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -143,6 +144,29 @@ def patches(target: ast.expr, names: set[str]) -> bool:
     return root_of(target) in names or target.attr == "__call__"
 
 
+def shared_names(package: Path) -> list[str]:
+    """The names of classes that stand for more than one thing, each with its files.
+
+    A leading underscore makes no other name. In one room PyTorch's file and MindSpore's may share
+    a name with each other, and with one file that both build on.
+    """
+    homes = defaultdict(list)
+    for path in sorted(package.rglob("*.py")):
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef):
+                homes[node.name.lstrip("_")].append(path)
+    return [
+        f"{name}: {', '.join(p.relative_to(package).as_posix() for p in paths)}"
+        for name, paths in sorted(homes.items())
+        if len({p.parent for p in paths}) > 1 or sum(not of_a_framework(p) for p in paths) > 1
+    ]
+
+
+def of_a_framework(path: Path) -> bool:
+    """Whether a file has a partner in the other framework, by its name."""
+    return bool({"torch", "mindspore"} & set(path.stem.split("_")))
+
+
 def test_every_room_has_a_level():
     assert {room_of(module) for module in modules(ROOT, PACKAGE) if "." in module} == set(LEVEL)
 
@@ -165,6 +189,10 @@ def test_our_own_modules_are_imported_late_only_where_they_load_another_framewor
 def test_no_file_is_too_long_to_read():
     long = {file: len(file.read_text().splitlines()) for file in modules(ROOT, PACKAGE).values()}
     assert {str(file): lines for file, lines in long.items() if lines > LINES} == {}
+
+
+def test_the_name_of_a_class_stands_for_one_thing():
+    assert shared_names(ROOT / PACKAGE) == []
 
 
 def test_no_room_is_crowded_and_each_says_what_it_is_for():
@@ -267,3 +295,16 @@ def test_what_anyone_may_call_is_not_taken_for_private(tmp_path):
     file = tmp_path / "file.py"
     file.write_text("import torch\ntorch.ops.aten._log_softmax\nself.x = torch.ones(2)\n")
     assert privates("p.low", file) == []
+
+
+def test_a_name_that_two_things_share_is_seen(tmp_path):
+    for room, files in {"one": ("torch_run", "mindspore_run", "run"), "two": ("other",)}.items():
+        (tmp_path / room).mkdir()
+        for file in files:
+            (tmp_path / room / f"{file}.py").write_text("class Run:\n    pass\n")
+    shared = "Run: one/mindspore_run.py, one/run.py, one/torch_run.py, two/other.py"
+    assert shared_names(tmp_path) == [shared]
+    (tmp_path / "two" / "other.py").write_text("class Other:\n    pass\n")
+    assert shared_names(tmp_path) == []
+    (tmp_path / "one" / "again.py").write_text("class _Run:\n    pass\n")
+    assert len(shared_names(tmp_path)) == 1

@@ -3,7 +3,7 @@
 import itertools
 from typing import Any
 
-from equivalence.coverage.known import Layer
+from equivalence.coverage.known import VerifiedAPI
 from equivalence.declare.operator import to
 from tests.initials import declared as initials
 from tests.pipelines import declared as pipelines
@@ -80,13 +80,13 @@ VISION = "torchvision.transforms."
 DATA = "torch.utils.data."
 
 WEIGHTED = (
-    Layer(
+    VerifiedAPI(
         "torch.nn.Conv2d",
         to("nn.Conv2d", **CONV, defaults={"bias": (True, False)}),
         ("conv2d", "conv3x3", "conv1x1", "conv7x7", "default_convolution", "conv_padded_by_rule"),
     ),
-    Layer("torch.nn.Linear", to("nn.Dense", bias="has_bias"), ("dense", "default_dense")),
-    Layer(
+    VerifiedAPI("torch.nn.Linear", to("nn.Dense", bias="has_bias"), ("dense", "default_dense")),
+    VerifiedAPI(
         "torch.nn.BatchNorm2d",
         to("nn.BatchNorm2d"),
         (
@@ -96,53 +96,55 @@ WEIGHTED = (
             "batch_norm2d_of_unconverted_momentum",
         ),
     ),
-    Layer(
+    VerifiedAPI(
         "torch.nn.LayerNorm",
         to("nn.LayerNorm", eps="epsilon", defaults={"eps": (1e-5, 1e-7)}),
         ("layer_norm", "default_layer_norm"),
     ),
-    Layer("torch.nn.GroupNorm", to("nn.GroupNorm"), ("group_norm",)),
-    Layer("torch.nn.TransformerEncoder", to("nn.TransformerEncoder"), ("transformer_encoder",)),
-    Layer("torch.nn.PReLU", to("nn.PReLU", num_parameters="channel", init="w"), ("prelu",)),
-    Layer(
+    VerifiedAPI("torch.nn.GroupNorm", to("nn.GroupNorm"), ("group_norm",)),
+    VerifiedAPI(
+        "torch.nn.TransformerEncoder", to("nn.TransformerEncoder"), ("transformer_encoder",)
+    ),
+    VerifiedAPI("torch.nn.PReLU", to("nn.PReLU", num_parameters="channel", init="w"), ("prelu",)),
+    VerifiedAPI(
         "torchvision.ops.sigmoid_focal_loss",
         to("ms_models.losses:SigmoidFocalLoss"),
         ("focal_loss",),
     ),
     *(
-        Layer(f"torchvision.models.{name}", OF_RESNET, RESNETS)
+        VerifiedAPI(f"torchvision.models.{name}", OF_RESNET, RESNETS)
         for name in (
             *(f"resnet{depth}" for depth in (18, 34, 50, 101, 152)),
             "resnet.ResNet",
         )
     ),
-    Layer(
+    VerifiedAPI(
         "torchvision.models.resnet.Bottleneck", to("ms_models.resnet:Bottleneck"), ("bottleneck",)
     ),
-    Layer(
+    VerifiedAPI(
         "torchvision.models.resnet.BasicBlock", to("ms_models.resnet:BasicBlock"), ("basic_block",)
     ),
 )
 
 TRAINING = (
-    Layer(
+    VerifiedAPI(
         "torch.optim.SGD",
         to("nn.SGD", lr="learning_rate", defaults={"lr": (1e-3, 0.1)}),
         ("sgd", "nesterov_momentum"),
     ),
-    Layer(
+    VerifiedAPI(
         "torch.optim.SGD",
         to("nn.Momentum", lr="learning_rate", nesterov="use_nesterov"),
         ("momentum", "nesterov_ignored"),
     ),
-    Layer(
+    VerifiedAPI(
         "torch.optim.Adam",
         to("nn.Adam", lr="learning_rate", amsgrad="use_amsgrad"),
         ("adam", "adam_as_configured", "adam_ungrouped", "adam_eps_uncorrected"),
     ),
-    Layer("torch.optim.Adam", to("ms_models.optim:corrected_adam"), ("adam_eps",)),
-    Layer("torch.optim.AdamW", to("ms_models.optim:adamw"), ("adamw",)),
-    Layer(
+    VerifiedAPI("torch.optim.Adam", to("ms_models.optim:corrected_adam"), ("adam_eps",)),
+    VerifiedAPI("torch.optim.AdamW", to("ms_models.optim:adamw"), ("adamw",)),
+    VerifiedAPI(
         "torch.optim.AdamW",
         to(
             "nn.AdamWeightDecay",
@@ -151,31 +153,37 @@ TRAINING = (
         ),
         ("adamw_by_bert_adam",),
     ),
-    Layer("torch.optim.SGD", to("mint.optim.SGD"), ("mint_sgd",)),
-    Layer("torch.optim.Adam", to("mint.optim.Adam"), ("mint_adam", "mint_adam_amsgrad")),
-    Layer("torch.optim.AdamW", to("mint.optim.AdamW"), ("mint_adamw",)),
-    Layer(
+    VerifiedAPI("torch.optim.SGD", to("mint.optim.SGD"), ("mint_sgd",)),
+    VerifiedAPI("torch.optim.Adam", to("mint.optim.Adam"), ("mint_adam", "mint_adam_amsgrad")),
+    VerifiedAPI("torch.optim.AdamW", to("mint.optim.AdamW"), ("mint_adamw",)),
+    VerifiedAPI(
         "torch.optim.lr_scheduler.CosineAnnealingLR",
         to("nn.cosine_decay_lr"),
         ("cosine", "cosine_by_epoch", "cosine_of_the_warmup"),
     ),
-    Layer(
+    VerifiedAPI(
         "torch.optim.lr_scheduler.CosineAnnealingLR", to("nn.CosineDecayLR"), ("computed_cosine",)
     ),
-    Layer("torch.optim.lr_scheduler.StepLR", to("nn.exponential_decay_lr"), ("step_decay",)),
-    Layer("torch.optim.lr_scheduler.StepLR", to("nn.ExponentialDecayLR"), ("computed_step_decay",)),
-    Layer("torch.optim.lr_scheduler.MultiStepLR", to("nn.piecewise_constant_lr"), ("milestones",)),
-    Layer(
+    VerifiedAPI("torch.optim.lr_scheduler.StepLR", to("nn.exponential_decay_lr"), ("step_decay",)),
+    VerifiedAPI(
+        "torch.optim.lr_scheduler.StepLR", to("nn.ExponentialDecayLR"), ("computed_step_decay",)
+    ),
+    VerifiedAPI(
+        "torch.optim.lr_scheduler.MultiStepLR", to("nn.piecewise_constant_lr"), ("milestones",)
+    ),
+    VerifiedAPI(
         "torch.optim.lr_scheduler.SequentialLR",
         WARMUP,
         ("warmup_cosine", "momentum_by_warmup_cosine"),
     ),
-    Layer("torch.optim.lr_scheduler.LambdaLR", WARMUP, ("warmup_cosine", "warmup_from_zero")),
-    Layer("torch.Tensor.backward", to("value_and_grad"), ("momentum", "accumulated_gradients")),
-    Layer("torch.nn.utils.clip_grad_norm_", to("ops.clip_by_norm"), ("clipped_momentum",)),
-    Layer("torch.nn.utils.clip_grad_value_", to("ops.clip_by_value"), ("clipped_momentum",)),
+    VerifiedAPI("torch.optim.lr_scheduler.LambdaLR", WARMUP, ("warmup_cosine", "warmup_from_zero")),
+    VerifiedAPI(
+        "torch.Tensor.backward", to("value_and_grad"), ("momentum", "accumulated_gradients")
+    ),
+    VerifiedAPI("torch.nn.utils.clip_grad_norm_", to("ops.clip_by_norm"), ("clipped_momentum",)),
+    VerifiedAPI("torch.nn.utils.clip_grad_value_", to("ops.clip_by_value"), ("clipped_momentum",)),
     *(
-        Layer(
+        VerifiedAPI(
             f"torch.{name}", to("amp.auto_mixed_precision"), ("mixed_o2", "mixed_o3", "mixed_auto")
         )
         for name in ("autocast", "amp.autocast", "cuda.amp.autocast")
@@ -184,7 +192,7 @@ TRAINING = (
 
 INITIALISERS = (
     *(
-        Layer(INIT + name, to("common.initializer." + other), ("convolution", *more))
+        VerifiedAPI(INIT + name, to("common.initializer." + other), ("convolution", *more))
         for name, other, *more in (
             ("kaiming_normal_", "HeNormal", "resnet_of_basic_blocks"),
             ("kaiming_uniform_", "HeUniform"),
@@ -197,26 +205,36 @@ INITIALISERS = (
             ("constant_", "Constant", "resnet_of_basic_blocks"),
         )
     ),
-    Layer("torch.nn.Embedding", to("nn.Embedding"), ("default_embedding",)),
+    VerifiedAPI("torch.nn.Embedding", to("nn.Embedding"), ("default_embedding",)),
 )
 
 PIPELINES = (
-    Layer(
+    VerifiedAPI(
         VISION + "Resize", to("dataset.vision.Resize"), ("imagenet_eval", "native_imagenet_eval")
     ),
-    Layer(
+    VerifiedAPI(
         VISION + "CenterCrop",
         to("dataset.vision.CenterCrop"),
         ("center_crop", "imagenet_eval", "native_center_crop"),
     ),
-    Layer(VISION + "ToTensor", to("dataset.vision.ToTensor"), ("whole_pictures", "imagenet_eval")),
-    Layer(VISION + "Normalize", to("dataset.vision.Normalize"), ("whole_pictures", "in_levels")),
-    Layer(VISION + "functional.pad", to("dataset.vision.Pad"), ("cifar10_train",)),
-    Layer(VISION + "functional.crop", to("dataset.vision.Crop"), ("cifar10_train",)),
-    Layer(VISION + "functional.hflip", to("dataset.vision.HorizontalFlip"), ("cifar10_train",)),
-    Layer("torchvision.datasets.ImageFolder", to("dataset.ImageFolderDataset"), ("imagenet_eval",)),
-    Layer(DATA + "DataLoader", to("dataset.GeneratorDataset"), ("imagenet_eval", "cifar10_train")),
-    Layer(
+    VerifiedAPI(
+        VISION + "ToTensor", to("dataset.vision.ToTensor"), ("whole_pictures", "imagenet_eval")
+    ),
+    VerifiedAPI(
+        VISION + "Normalize", to("dataset.vision.Normalize"), ("whole_pictures", "in_levels")
+    ),
+    VerifiedAPI(VISION + "functional.pad", to("dataset.vision.Pad"), ("cifar10_train",)),
+    VerifiedAPI(VISION + "functional.crop", to("dataset.vision.Crop"), ("cifar10_train",)),
+    VerifiedAPI(
+        VISION + "functional.hflip", to("dataset.vision.HorizontalFlip"), ("cifar10_train",)
+    ),
+    VerifiedAPI(
+        "torchvision.datasets.ImageFolder", to("dataset.ImageFolderDataset"), ("imagenet_eval",)
+    ),
+    VerifiedAPI(
+        DATA + "DataLoader", to("dataset.GeneratorDataset"), ("imagenet_eval", "cifar10_train")
+    ),
+    VerifiedAPI(
         DATA + "DistributedSampler",
         to("dataset.DistributedSampler"),
         ("imagenet_eval", "uneven_shards_dropped"),

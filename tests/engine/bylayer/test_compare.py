@@ -8,7 +8,7 @@ import torch
 from equivalence import Twin, compare, integers, normal
 from equivalence.__main__ import main
 from equivalence.checkpoints import files
-from equivalence.checkpoints.formats import PYTORCH, Weight
+from equivalence.checkpoints.formats import PYTORCH, StoredWeight
 from equivalence.errors import DeclarationError, WeightError
 from equivalence.own.session import Session
 from tests.engine.parts import mindspore_blocks, torch_blocks
@@ -134,7 +134,7 @@ def test_the_weights_of_a_folder_of_shards_are_read_one_layer_at_a_time(tmp_path
     places = {}
     for name, values in state.items():
         shard = f"model-{name.split('.')[1]}.safetensors"
-        places.setdefault(shard, {})[name] = Weight("float32", values.numpy())
+        places.setdefault(shard, {})[name] = StoredWeight("float32", values.numpy())
     for shard, weights in places.items():
         files.write(tmp_path / shard, PYTORCH, weights, {})
     index = {name: shard for shard, weights in places.items() for name in weights}

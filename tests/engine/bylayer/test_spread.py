@@ -10,7 +10,7 @@ import pytest
 
 from equivalence.__main__ import main
 from equivalence.bylayer import spread
-from equivalence.bylayer.spread import Group
+from equivalence.bylayer.spread import ProcessGroup
 from equivalence.distributed.launch import LAUNCHERS
 from equivalence.errors import SideError
 
@@ -21,7 +21,7 @@ QUICK = ["--phase", "eval", "--execution", "pynative", "--by-layer", "--argument
 
 def of_two(monkeypatch, rank, *others):
     """This process is one of two; the other one gives what is named."""
-    monkeypatch.setattr(spread, "_group", Group(rank, 2, lambda own: [own, *others]))
+    monkeypatch.setattr(spread, "_group", ProcessGroup(rank, 2, lambda own: [own, *others]))
 
 
 def test_a_process_alone_compares_all_and_tells():

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from equivalence.bylayer.units import Call, Unit, mismatch, units
+from equivalence.bylayer.units import Unit, UnitCall, mismatch, units
 from equivalence.nesting import Arguments
 from equivalence.structure.layers import Layer
 
@@ -51,7 +51,7 @@ def test_of_blocks_within_blocks_the_outer_ones_are_units():
 
 
 def call(given, returned):
-    return Call(
+    return UnitCall(
         Arguments(()), [np.zeros(s) for s in given], None, [(s, "float32") for s in returned]
     )
 

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from equivalence.changed import store
-from equivalence.changed.store import Collected, Green, Known
+from equivalence.changed.store import Collected, Green, KnownTests
 
 SELECTION = "gate"
 
@@ -24,7 +24,7 @@ def later():
 
 def run(*tests, reached=()):
     """What a run found: tests by name, of the module of that name."""
-    return Known(
+    return KnownTests(
         ["."],
         dict(reached),
         {name: Green("declared", (name,), "") for name in tests},
@@ -33,7 +33,7 @@ def run(*tests, reached=()):
 
 
 def known(root, *tests, **more):
-    return Known().joined(run(*tests, **more), root, later(), set())[0]
+    return KnownTests().joined(run(*tests, **more), root, later(), set())[0]
 
 
 def valid(each, root):
@@ -50,7 +50,7 @@ def test_what_is_read_is_what_was_written(root, tmp_path):
 
 def test_only_the_latest_conditions_are_kept(tmp_path):
     path = tmp_path / "green.json"
-    store.write(path, {str(number): Known() for number in range(store.KEPT + 3)})
+    store.write(path, {str(number): KnownTests() for number in range(store.KEPT + 3)})
     assert [*store.read(path)] == [str(number) for number in range(3, store.KEPT + 3)]
 
 
@@ -131,13 +131,13 @@ def test_what_was_edited_during_the_run_is_not_kept(root):
     while (root / "a.py").stat().st_ctime <= written:
         (root / "a.py").touch()
     begun = (root / "a.py").stat().st_ctime
-    each, doubts = Known().joined(run("a", "b"), root, begun, set())
+    each, doubts = KnownTests().joined(run("a", "b"), root, begun, set())
     assert ({*each.tests}, each.files, doubts) == ({"b"}, {}, {})
 
 
 def test_what_cannot_be_known_is_not_kept_and_told(root):
     (root / "a.py").write_text("exec('A = 1')\n")
-    each, doubts = Known().joined(run("a", "b"), root, later(), set())
+    each, doubts = KnownTests().joined(run("a", "b"), root, later(), set())
     assert ({*each.tests}, each.files, doubts) == ({"b"}, {}, {"a": "a.py calls exec"})
 
 

@@ -15,8 +15,8 @@ from equivalence.checkpoints.formats import (
     DTYPES,
     MINDSPORE,
     PYTORCH,
+    StoredWeight,
     TorchOptimizer,
-    Weight,
     numpy_dtype,
 )
 from equivalence.errors import CheckpointError
@@ -40,7 +40,7 @@ def drawn(dtype, *shape):
     """A weight with random bits, so that NaN, infinities and -0 are among the floats."""
     size = int(np.prod(shape)) * numpy_dtype(dtype).itemsize
     bits = np.random.default_rng(7).integers(0, 2 if dtype == "bool" else 256, size, np.uint8)
-    return Weight(dtype, bits.view(numpy_dtype(dtype)).reshape(shape))
+    return StoredWeight(dtype, bits.view(numpy_dtype(dtype)).reshape(shape))
 
 
 def some():
@@ -79,15 +79,15 @@ def test_every_dtype_comes_back_bit_for_bit(tmp_path, name, framework):
 @pytest.mark.parametrize(
     "other",
     [
-        Weight("float32", np.array([0.0, -0.0], np.float32)),
-        Weight("float32", np.zeros((2, 1), np.float32)),
-        Weight("int32", np.zeros(2, np.int32)),
+        StoredWeight("float32", np.array([0.0, -0.0], np.float32)),
+        StoredWeight("float32", np.zeros((2, 1), np.float32)),
+        StoredWeight("int32", np.zeros(2, np.int32)),
     ],
     ids=["sign of zero", "shape", "dtype"],
 )
 def test_a_difference_in_bits_shape_or_dtype_is_a_difference(other):
-    weight = Weight("float32", np.zeros(2, np.float32))
-    assert weight.same(Weight("float32", np.zeros(2, np.float32)))
+    weight = StoredWeight("float32", np.zeros(2, np.float32))
+    assert weight.same(StoredWeight("float32", np.zeros(2, np.float32)))
     assert not weight.same(other)
 
 
@@ -403,7 +403,7 @@ def test_what_reads_back_otherwise_is_not_kept(tmp_path, monkeypatch, name, fram
         else:
             turned = weights["a.bias"].values.copy()
             turned.view(np.uint8)[5] ^= 1
-            weights["a.bias"] = Weight("float32", turned)
+            weights["a.bias"] = StoredWeight("float32", turned)
         return weights
 
     for module, writer in WRITERS:

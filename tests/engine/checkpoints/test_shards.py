@@ -8,7 +8,7 @@ import safetensors.torch
 import torch
 
 from equivalence.checkpoints import files, shards
-from equivalence.checkpoints.formats import MINDSPORE, PYTORCH, Weight
+from equivalence.checkpoints.formats import MINDSPORE, PYTORCH, StoredWeight
 from equivalence.convert.convert import convert
 from equivalence.errors import CheckpointError
 
@@ -17,7 +17,7 @@ NAMES = ("b.weight", "a.weight", "c.weight", "d.bias")
 
 def some(count=1000):
     values = np.arange(4 * count, dtype=np.float32).reshape(4, count)
-    return {name: Weight("float32", values[i]) for i, name in enumerate(NAMES)}
+    return {name: StoredWeight("float32", values[i]) for i, name in enumerate(NAMES)}
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from equivalence.checkpoints import files as checkpoints
-from equivalence.checkpoints.formats import MINDSPORE, Weight
+from equivalence.checkpoints.formats import MINDSPORE, StoredWeight
 from equivalence.convert.convert import convert
 from equivalence.host.isolation import isolated
 from equivalence.judge.expected import Expected
@@ -303,7 +303,7 @@ def test_a_wrong_state_is_seen_in_mindspore(tmp_path, reference, candidate, mist
     made = to_mindspore(source, target, candidate)
     values = {name: weight.values.copy() for name, weight in made.weights.items()}
     mistake(values)
-    weights = {name: Weight(w.dtype, values[name]) for name, w in made.weights.items()}
+    weights = {name: StoredWeight(w.dtype, values[name]) for name, w in made.weights.items()}
     checkpoints.write(target, MINDSPORE, weights, {})
     after = goes_on_in_mindspore(target, reference, candidate)
     judgement = judged(reference, after)

@@ -5,7 +5,7 @@ import pytest
 import torch
 from mindspore import Parameter, Tensor, nn
 
-from equivalence.checkpoints.formats import Weight
+from equivalence.checkpoints.formats import StoredWeight
 from equivalence.convert import joined
 from equivalence.convert.convert import convert
 from equivalence.errors import CheckpointError, WeightError
@@ -55,8 +55,8 @@ def test_a_rearrangement_needs_the_network(source, tmp_path):
 
 
 def test_weights_of_two_dtypes_are_not_joined():
-    weights = {"q": Weight("float32", np.zeros((2, 2), np.float32))}
-    weights["k"] = Weight("float16", np.zeros((2, 2), np.float16))
+    weights = {"q": StoredWeight("float32", np.zeros((2, 2), np.float32))}
+    weights["k"] = StoredWeight("float16", np.zeros((2, 2), np.float16))
     with pytest.raises(
         WeightError, match="q, k belong together and have the dtypes float32, float"
     ):

@@ -14,10 +14,10 @@ import torch
 
 from equivalence import targets
 from equivalence.coverage.compared import PLACES, signatures
-from equivalence.coverage.reader import Call, Told, literal
+from equivalence.coverage.reader import CallSite, ToldArgument, literal
 from equivalence.coverage.text import hint, left
 from equivalence.coverage.torch_names import TENSOR, is_class, look_up
-from equivalence.coverage.verdict import Judge, Verdict
+from equivalence.coverage.verdict import CallVerdict, Judge
 from tests.engine.coverage.watched import OPERATORS, Kept, tensors
 
 
@@ -30,8 +30,8 @@ class Site:
     """One judged call in one file."""
 
     path: Path
-    call: Call
-    verdict: Verdict
+    call: CallSite
+    verdict: CallVerdict
 
     @property
     def told(self) -> str:
@@ -39,7 +39,7 @@ class Site:
         return f"{self.call.place}: {self.call.text}"
 
 
-def reference(call: Call) -> Callable[..., Any]:
+def reference(call: CallSite) -> Callable[..., Any]:
     """What a call calls in PyTorch, with the arguments in the order of the code."""
     node = call.node
     kinds = {ast.BinOp: "op", ast.UnaryOp: "op"}
@@ -110,10 +110,10 @@ def _with_names(node: ast.AST, kept: Kept) -> tuple[ast.AST, list[str], list[str
             node.func.value = given.pop(0)
         # What the code writes out stays as it is: the hint may write it in another way.
         node.args = [
-            old if literal(old) is not Told.UNKNOWN else new
+            old if literal(old) is not ToldArgument.UNKNOWN else new
             for old, new in zip(node.args, given, strict=True)
         ]
-        for each in (each for each in node.keywords if literal(each.value) is Told.UNKNOWN):
+        for each in (each for each in node.keywords if literal(each.value) is ToldArgument.UNKNOWN):
             each.value = ast.Name(f"_{each.arg}", ast.Load())
     return node, names, [each.arg for each in getattr(node, "keywords", [])]
 
@@ -223,7 +223,7 @@ def with_elements(value: Any) -> list[torch.Tensor]:
     return [each for each in tensors(value) if each.numel()]
 
 
-def untied(call: Call, judge: Judge) -> set[int]:
+def untied(call: CallSite, judge: Judge) -> set[int]:
     """The inputs that are compared without equal values alone: which is first, none promises."""
     kinds: dict[int, set[str]] = {}
     for operator_ in judge.known.operators(call.api):
@@ -269,7 +269,7 @@ def in_mindspore(value: Any) -> Any:
     return value
 
 
-def of_tensors(call: Call, kept: Kept) -> bool:
+def of_tensors(call: CallSite, kept: Kept) -> bool:
     """Whether what may be an operator or a method of a tensor was called on one."""
     first = kept.arguments[:1]
     if isinstance(call.node, ast.BinOp | ast.UnaryOp | ast.Compare):

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from equivalence import torchvision_schemas
-from equivalence.coverage.known import Declarations, load
+from equivalence.coverage.known import DeclaredAPIs, load
 from equivalence.declare.operator import Counterpart
 from equivalence.files import write
 from equivalence.findings.scripts import FOLDER, Finding
@@ -56,14 +56,14 @@ AREAS = ("torch", "torch.Tensor", "torch.nn", "torch.nn.functional", "torch.spec
 AREAS += ("torch.linalg", "torch.distributed", "torch.optim", "torch.utils.data")
 
 
-def read(known: Declarations, path: Path = KEPT) -> tuple[dict[str, str], list[Row]]:
+def read(known: DeclaredAPIs, path: Path = KEPT) -> tuple[dict[str, str], list[Row]]:
     """(where the mapping was published and of which releases, its rows)."""
     source = json.loads(path.read_text(encoding="utf-8"))
     rows = [row(known, *each) for each in source.pop("rows")]
     return source, rows
 
 
-def row(known: Declarations, torch: str, mindspore: str, said: str) -> Row:
+def row(known: DeclaredAPIs, torch: str, mindspore: str, said: str) -> Row:
     declared = [each for operator in known.operators(torch) for each in operator.counterparts]
     declared += [layer.counterpart for layer in known.layers(torch)]
     counterparts: dict[str, Counterpart] = {}

@@ -36,7 +36,7 @@ from equivalence.coverage.verdict import ONE_DTYPE, Danger, Judge  # noqa: E402
 from equivalence.declare.draws import file  # noqa: E402
 from equivalence.declare.twin import Twin, TwinCase, cases  # noqa: E402
 from equivalence.errors import EquivalenceError, IllPosedError  # noqa: E402
-from equivalence.report.answer import Found, answer  # noqa: E402
+from equivalence.report.answer import AnsweredCase, answer  # noqa: E402
 from equivalence.runs import kept as kept_runs  # noqa: E402
 from equivalence.twins import check  # noqa: E402
 from tests.engine.coverage.calls import (  # noqa: E402
@@ -196,7 +196,7 @@ def _judge(theirs: Callable, ours: Callable, inputs: list, kind: type[TwinCase])
 
 
 def _first(outcome: Any) -> str:
-    return answer([Found(outcome)]).headline()[:400]
+    return answer([AnsweredCase(outcome)]).headline()[:400]
 
 
 def look(site: Site, kept: list[Kept], judge: Judge) -> tuple[str, str]:

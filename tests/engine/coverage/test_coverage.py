@@ -14,8 +14,8 @@ from equivalence import files
 from equivalence.__main__ import main
 from equivalence.coverage import command as coverage
 from equivalence.coverage import defaults, known
-from equivalence.coverage.known import Declarations, Layer
-from equivalence.coverage.reader import Call, Told
+from equivalence.coverage.known import DeclaredAPIs, VerifiedAPI
+from equivalence.coverage.reader import CallSite, ToldArgument
 from equivalence.coverage.text import WIDTH
 from equivalence.coverage.torch_names import look_up
 from equivalence.coverage.verdict import Danger, Judge
@@ -68,12 +68,14 @@ FIGURES = {
         "mish": {"mish-train": {}},
     },
 }
-LINEAR = Layer("torch.nn.Linear", to("nn.Dense", bias="has_bias"), ("dense", "dense_transposed"))
+LINEAR = VerifiedAPI(
+    "torch.nn.Linear", to("nn.Dense", bias="has_bias"), ("dense", "dense_transposed")
+)
 
 
 @pytest.fixture
 def declarations():
-    return Declarations(OPERATORS, [LINEAR], {"torch.clip": "torch.clamp"}, DECLARED, FIGURES)
+    return DeclaredAPIs(OPERATORS, [LINEAR], {"torch.clip": "torch.clamp"}, DECLARED, FIGURES)
 
 
 @pytest.fixture
@@ -81,7 +83,7 @@ def judged(declarations):
     """The verdict of a call of an API on a tensor, with these arguments."""
 
     def judge(api, **given):
-        return Judge(declarations).judge(Call(api, "1", {0: Told.TENSOR, **given}))
+        return Judge(declarations).judge(CallSite(api, "1", {0: ToldArgument.TENSOR, **given}))
 
     return judge
 
@@ -367,7 +369,7 @@ def test_defaults_of_layers_are_declared(layer):
 
 @pytest.mark.parametrize(("alias", "name"), apis.ALIASES.items())
 def test_an_alias_is_needed_and_leads_somewhere(alias, name):
-    plain = Declarations(operators(), (), {}, {}, FIGURES)
+    plain = DeclaredAPIs(operators(), (), {}, {}, FIGURES)
     assert look_up(alias) is not None
     assert plain.operators(alias) == []
     assert plain.operators(name)

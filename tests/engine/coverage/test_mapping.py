@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from equivalence.coverage.known import Declarations, load
+from equivalence.coverage.known import DeclaredAPIs, load
 from equivalence.declare.operator import Operator, to
 from equivalence.declare.spaces import along, unary
 from equivalence.findings.scripts import Finding
@@ -35,7 +35,7 @@ def rows():
         Operator("torch.flatten", unary(), to("ops.flatten", defaults={"start_dim": (0, 1)})),
         Operator("torch.softmax", along(), to("ops.softmax", dim="axis")),
     )
-    known = Declarations(operators, [], {}, {}, {"operators": {}, "twins": {}}, [FINDING])
+    known = DeclaredAPIs(operators, [], {}, {}, {"operators": {}, "twins": {}}, [FINDING])
     pairs = (
         ("torch.floor", "mint.floor"),
         ("torch.flatten", "ops.flatten"),

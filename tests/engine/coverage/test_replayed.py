@@ -6,7 +6,7 @@ import mindspore as ms
 import pytest
 import torch
 
-from equivalence.coverage.known import Declarations
+from equivalence.coverage.known import DeclaredAPIs
 from equivalence.coverage.verdict import Danger, Judge
 from equivalence.declare.operator import Operator, to
 from equivalence.declare.spaces import unary
@@ -36,7 +36,7 @@ def judge():
         Operator("torch.neg", unary(), to("ops.neg", through=f"{__name__}:widened")),
         Operator("torch.topk", best(), to("ops.topk", integers="int32")),
     )
-    return Judge(Declarations(operators, [], {}, {}, FIGURES))
+    return Judge(DeclaredAPIs(operators, [], {}, {}, FIGURES))
 
 
 @pytest.fixture(scope="module")

@@ -7,16 +7,16 @@ import pytest
 
 from equivalence import on_cpu
 from equivalence.coverage import known, usage
-from equivalence.coverage.known import Declarations
-from equivalence.coverage.reader import INDEX, Call, Told
-from equivalence.coverage.text import Judged, hint, hints
+from equivalence.coverage.known import DeclaredAPIs
+from equivalence.coverage.reader import INDEX, CallSite, ToldArgument
+from equivalence.coverage.text import JudgedCall, hint, hints
 from equivalence.coverage.torch_names import TENSOR, computes_nothing, methods
 from equivalence.coverage.verdict import ONE_DTYPE, STOOD_IN, Danger, Judge
 from equivalence.declare.operator import Operator, to
 from equivalence.declare.spaces import unary
 from tests.engine.parts import torch_lines
 
-X = Told.TENSOR
+X = ToldArgument.TENSOR
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +86,7 @@ def test_no_method_that_changes_its_tensor_is_verified_by_its_function(judge):
     in_place = [name for name in (*alone, *shared) if name.endswith("_")]
     assert len(in_place) > 150
     for name in in_place:
-        call = Call(f"{TENSOR}.{name}", "1", {0: X})
+        call = CallSite(f"{TENSOR}.{name}", "1", {0: X})
         assert judge.judge(call).danger is not Danger.VERIFIED, name
 
 
@@ -168,18 +168,18 @@ def test_writing_over_the_input_is_told_however_it_is_written(judged, text):
 
 def test_an_axis_stays_an_axis_in_the_hint(judge):
     code = "torch.cat((x, y), 1)"
-    call = Call("torch.cat", "1", {0: X, 1: 1}, code, node=ast.parse(code, mode="eval").body)
+    call = CallSite("torch.cat", "1", {0: X, 1: 1}, code, node=ast.parse(code, mode="eval").body)
     assert hint(call, judge.judge(call), judge) == "ms.ops.cat((x, y), axis=1)"
 
 
 def test_a_list_of_tensors_is_verified_for_one_dtype(judge):
-    assert ONE_DTYPE in judge.judge(Call("torch.cat", "1", {0: X, 1: 1})).remarks
+    assert ONE_DTYPE in judge.judge(CallSite("torch.cat", "1", {0: X, 1: 1})).remarks
 
 
 def test_a_layer_that_is_a_function_in_mindspore_is_hinted_with_its_input(judge):
     code = "nn.Upsample(scale_factor=2, mode='nearest')"
     given = {"scale_factor": 2, "mode": "nearest"}
-    call = Call("torch.nn.Upsample", "1", given, code, node=ast.parse(code, mode="eval").body)
+    call = CallSite("torch.nn.Upsample", "1", given, code, node=ast.parse(code, mode="eval").body)
     written = hint(call, judge.judge(call), judge)
     assert written.startswith("lambda x: ms.mint.nn.functional.interpolate(x, scale_factor=2")
 
@@ -187,7 +187,7 @@ def test_a_layer_that_is_a_function_in_mindspore_is_hinted_with_its_input(judge)
 def test_what_a_call_leaves_to_pytorchs_defaults_is_told_for_the_function_that_builds(judge):
     code = "nn.Conv2d(8, 4, 1)"
     given = {0: 8, 1: 4, 2: 1}
-    call = Call("torch.nn.Conv2d", "1", given, code, node=ast.parse(code, mode="eval").body)
+    call = CallSite("torch.nn.Conv2d", "1", given, code, node=ast.parse(code, mode="eval").body)
     written = hint(call, judge.judge(call), judge)
     assert "as ms_models.conv:conv2d builds it with " in written
     assert "bias=True" in written
@@ -199,7 +199,7 @@ def test_a_whole_number_is_written_as_the_float_that_was_compared(judge, scale, 
     """MindSpore refuses a scale that is an integer."""
     code = f"nn.Upsample(scale_factor={scale}, mode='nearest')"
     given = {"scale_factor": ast.literal_eval(scale), "mode": "nearest"}
-    call = Call("torch.nn.Upsample", "1", given, code, node=ast.parse(code, mode="eval").body)
+    call = CallSite("torch.nn.Upsample", "1", given, code, node=ast.parse(code, mode="eval").body)
     assert f"scale_factor={written}" in hint(call, judge.judge(call), judge)
 
 
@@ -209,20 +209,20 @@ def test_what_a_cpu_runs_through_a_stand_in_alone_is_told(judge):
     assert {"mint.nn.functional.conv2d", "mint.nn.functional.cross_entropy"} <= stood_in
     for operator in judge.known.by_torch["torch.nn.functional.gelu"]:
         assert "mint.nn.functional.gelu" in [each.api for each in operator.counterparts]
-    verdict = judge.judge(Call("torch.nn.functional.gelu", "1", {0: X}))
+    verdict = judge.judge(CallSite("torch.nn.functional.gelu", "1", {0: X}))
     assert (verdict.apis[0] in stood_in) == (STOOD_IN in verdict.remarks)
 
 
 def test_a_flag_that_writes_in_place_is_not_handed_on(judge):
     code = "nn.ReLU(True)"
-    call = Call("torch.nn.ReLU", "1", {0: True}, code, node=ast.parse(code, mode="eval").body)
+    call = CallSite("torch.nn.ReLU", "1", {0: True}, code, node=ast.parse(code, mode="eval").body)
     assert hint(call, judge.judge(call), judge) == "ms.nn.ReLU()"
 
 
 def test_no_mask_is_hinted_where_places_are_set(judge):
     node = ast.parse("y[:, 0] = 1").body[0].targets[0]
     given = {0: X, INDEX: "places"}
-    call = Call("torch.Tensor.__setitem__", "1", given, "y[:, 0]", node=node)
+    call = CallSite("torch.Tensor.__setitem__", "1", given, "y[:, 0]", node=node)
     assert hint(call, judge.judge(call), judge) == ""
 
 
@@ -258,7 +258,7 @@ def test_a_hint_is_written_as_mindspore_takes_it(judge, tmp_path, code, written)
 
 
 def test_what_calls_a_function_without_a_kernel_is_told(judge):
-    verdict = judge.judge(Call("torch.nn.functional.relu6", "1", {0: X}))
+    verdict = judge.judge(CallSite("torch.nn.functional.relu6", "1", {0: X}))
     for api in ("mint.nn.functional.relu6", "mint.nn.functional.hardtanh"):
         assert api in judge.known.stood_in
     assert (verdict.apis[0] in judge.known.stood_in) == (STOOD_IN in verdict.remarks)
@@ -267,14 +267,14 @@ def test_what_calls_a_function_without_a_kernel_is_told(judge):
 def test_a_stand_in_is_told_where_nothing_else_is_compared(judge):
     known_ = judge.known
     gelu = Operator("torch.nn.functional.gelu", unary(), to("mint.nn.functional.gelu"))
-    alone = Declarations([gelu], [], {}, {}, known_.figures, stood_in=known_.stood_in)
+    alone = DeclaredAPIs([gelu], [], {}, {}, known_.figures, stood_in=known_.stood_in)
     code = "F.gelu(x)"
     node = ast.parse(code, mode="eval").body
-    call = Call("torch.nn.functional.gelu", "1", {0: X}, code, node=node)
+    call = CallSite("torch.nn.functional.gelu", "1", {0: X}, code, node=node)
     small = Judge(alone)
     verdict = small.judge(call)
     assert STOOD_IN in verdict.remarks
-    (line,) = hints([Judged(call, verdict, hint(call, verdict, small))])
+    (line,) = hints([JudgedCall(call, verdict, hint(call, verdict, small))])
     assert line.endswith(f"# {STOOD_IN}")
 
 
@@ -283,7 +283,7 @@ def test_a_layer_is_to_be_built_as_it_was_compared(judge):
     code = "nn.BatchNorm2d(8, momentum=0.03)"
     given = {0: 8, "momentum": 0.03}
     node = ast.parse(code, mode="eval").body
-    call = Call("torch.nn.BatchNorm2d", "1", given, code, node=node)
+    call = CallSite("torch.nn.BatchNorm2d", "1", given, code, node=node)
     verdict = judge.judge(call)
     written = hint(call, verdict, judge)
     assert written == "ms.nn.BatchNorm2d, as ms_models.norm:batch_norm2d builds it with eps=1e-05"
@@ -335,6 +335,6 @@ def test_a_row_tells_of_every_silent_finding_of_its_call(judge):
         for text in finding.torch:
             if "(" in text or finding.severity != "silent" or finding.when:
                 continue
-            verdict = judge.judge(Call(text, "1"))
+            verdict = judge.judge(CallSite(text, "1"))
             if verdict.danger is Danger.VERIFIED:
                 assert finding.api.removeprefix("mindspore.") not in verdict.apis, finding.name

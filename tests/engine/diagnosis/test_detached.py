@@ -5,7 +5,7 @@ import pytest
 from equivalence import kinds
 from equivalence.declare.draws import normal
 from equivalence.diagnosis.diagnose import diagnose
-from equivalence.report.answer import Found, answer
+from equivalence.report.answer import AnsweredCase, answer
 from tests.engine.parts.small import case
 
 PT, MS = "tests.engine.parts.cuts_pt:", "tests.engine.parts.cuts_ms:"
@@ -34,7 +34,7 @@ def test_the_line_that_cuts_is_told(reference, line):
 def test_the_answer_has_it_in_plain_words():
     case_ = case(PT + "Attended", MS + "Attended", normal(3, 6))
     outcome = kinds.check(case_, 0)
-    found = answer([Found(outcome, kinds.diagnose(case_, 0).mistakes)])
+    found = answer([AnsweredCase(outcome, kinds.diagnose(case_, 0).mistakes)])
     (sentence,) = [each for each in found.after if "cuts the gradient" in each]
     assert sentence.startswith("The original cuts the gradient at cuts_pt.py:")
     assert ", and the port does not: beside an original without that cut it is right" in sentence

@@ -171,7 +171,7 @@ def test_terms_that_together_make_up_the_error_are_told_together():
 
 def test_a_missing_tensor_is_told_as_it_is():
     case = wrong(CLASSIFIER, "classifier")
-    found = stages._Training(case, 0)
+    found = stages._StagedTraining(case, 0)
     found.wrong, found.problems = {"update[1]:bn.weight"}, ["update[1]:bn.weight: shape (5,)"]
     assert found.stages() == [("update", ["update[1]:bn.weight: shape (5,)"])]
 

@@ -14,7 +14,7 @@ from equivalence.distributed import diagnose
 from equivalence.distributed.compare import Sharded, compare, reference
 from equivalence.distributed.diagnose import brief, full
 from equivalence.distributed.launch import Rank
-from equivalence.distributed.rank import Job, RankSample, of_rank
+from equivalence.distributed.rank import RankJob, RankSample, of_rank
 from equivalence.errors import DeclarationError, EquivalenceError, SideError
 from equivalence.host import watch
 from equivalence.host.isolation import isolated
@@ -267,8 +267,8 @@ def test_weights_are_compared_bit_by_bit():
 # --- Ranks ---------------------------------------------------------------------------------------
 
 
-def job(**changes) -> Job:
-    known = Job("torchrun", "m:f", {}, "torchrun", {}, {}, "a sample", 0, 2, 5)
+def job(**changes) -> RankJob:
+    known = RankJob("torchrun", "m:f", {}, "torchrun", {}, {}, "a sample", 0, 2, 5)
     return replace(known, **changes)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from equivalence.distributed import launch
-from equivalence.distributed.launch import Launcher, Run
+from equivalence.distributed.launch import Launcher, RanksRun
 from equivalence.errors import SideError
 
 HERE = "tests.engine.parts.launching"
@@ -30,8 +30,8 @@ def run(monkeypatch, tmp_path):
     folder = tmp_path / "run"
     folder.mkdir()
 
-    def start(behaviour: str, limit: float = LIMIT) -> Run:
-        made = Run("a case", "small", 2, folder, limit)
+    def start(behaviour: str, limit: float = LIMIT) -> RanksRun:
+        made = RanksRun("a case", "small", 2, folder, limit)
         made([HERE, "rank", behaviour])
         return made
 
@@ -74,7 +74,7 @@ def test_a_rank_that_crashes_behind_its_result_is_refused_unless_the_status_is_a
 ):
     with pytest.raises(SideError, match=r"the run under small ended with status 1"):
         run("crashes late")
-    made = Run("a case", "small", 2, tmp_path / "run", LIMIT)
+    made = RanksRun("a case", "small", 2, tmp_path / "run", LIMIT)
     assert made.status_of([HERE, "rank", "right"]) == 0
     assert made.status_of([HERE, "rank", "crashes late"]) == 1
 

@@ -4,7 +4,7 @@ import pytest
 
 from equivalence.dry.compare import dry
 from equivalence.scripts.compare import trainings
-from equivalence.scripts.running import Training
+from equivalence.scripts.running import ScriptTraining
 from tests.engine.dry.mistakes import PAIRS
 from tests.engine.scripts.conftest import folder  # noqa: F401
 
@@ -17,7 +17,7 @@ def first():
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(PAIRS)
         sides = zip(("reference", "candidate"), NAMES, strict=True)
-        return trainings(*(Training(role, name) for role, name in sides), 2, {})
+        return trainings(*(ScriptTraining(role, name) for role, name in sides), 2, {})
 
 
 @pytest.fixture
@@ -32,6 +32,6 @@ def late(folder, first):  # noqa: F811
                 text = text.replace(old, new)
             (folder / name).write_text(text)
         sides = zip(("reference", "candidate"), NAMES, strict=True)
-        return dry(*(Training(role, name) for role, name in sides), first, {}, **options)
+        return dry(*(ScriptTraining(role, name) for role, name in sides), first, {}, **options)
 
     return run

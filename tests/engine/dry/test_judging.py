@@ -5,7 +5,7 @@ import pytest
 from equivalence.dry.beats import Beat, Beats, Share
 from equivalence.dry.judging import judge
 from equivalence.scripts.judging import Expectation
-from equivalence.scripts.steps import Run
+from equivalence.scripts.steps import TrainingRun
 
 BEAT = Beat(
     passes=1,
@@ -22,7 +22,7 @@ def found(*changed, ended=(True, True), count=3):
     theirs = [BEAT] * count
     ours = [*theirs[: count - len(changed)], *(replace(BEAT, **each) for each in changed)]
     sides = (Beats(each, end) for each, end in zip((theirs, ours), ended, strict=True))
-    return judge(*sides, Expectation(Run()), Run())
+    return judge(*sides, Expectation(TrainingRun()), TrainingRun())
 
 
 def test_the_same_departs_nowhere():
@@ -65,6 +65,9 @@ def test_losses_of_other_targets_are_not_compared():
 
 def test_a_script_that_ends_early_departs_and_one_that_was_stopped_does_not():
     theirs, ours = Beats([BEAT] * 3, True), Beats([BEAT] * 2, True)
-    (first,), count = judge(theirs, ours, Expectation(Run()), Run())
+    (first,), count = judge(theirs, ours, Expectation(TrainingRun()), TrainingRun())
     assert (first.step, first.name, count) == (3, "steps", 2)
-    assert judge(theirs, replace(ours, ended=False), Expectation(Run()), Run()) == ([], 2)
+    assert judge(theirs, replace(ours, ended=False), Expectation(TrainingRun()), TrainingRun()) == (
+        [],
+        2,
+    )

@@ -2,7 +2,7 @@ import numpy as np
 
 from equivalence.dry.beats import OVERFLOWS, SIZES
 from equivalence.dry.recorder import DryRecorder, _pattern
-from equivalence.scripts.steps import Run, Step
+from equivalence.scripts.steps import Step, TrainingRun
 
 
 def test_a_pattern_is_known_by_its_name_and_has_norm_one():
@@ -13,7 +13,7 @@ def test_a_pattern_is_known_by_its_name_and_has_norm_one():
 
 
 def passes(scale, count):
-    recorder = DryRecorder(None, 10, Run(steps=[Step(number=1, scale=scale)]))
+    recorder = DryRecorder(None, 10, TrainingRun(steps=[Step(number=1, scale=scale)]))
     recorder._settled = True
     recorder.step.scale = scale
     return [recorder.passes() for _ in range(count)]

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from equivalence.dumps.beside import NOT_JUDGED, RIGHT, WRONG, Beside, Pair
-from equivalence.dumps.judged import Judged
+from equivalence.dumps.beside import NOT_JUDGED, RIGHT, WRONG, ArrayPair, Beside
+from equivalence.dumps.judged import JudgedRun
 from equivalence.dumps.read import Dump
 from equivalence.dumps.relation import BITS, OTHER, STORAGE, WITHIN, Relation
 
@@ -15,8 +15,8 @@ NAME = "step0/fc/forward.0.output.0"
 def beside(kind, errors=None, missing=(), mode="pynative", name=NAME):
     """One pair of a kind. errors: of both sides in roundings; None where one is not judged."""
     dumps = Dump(Path("a"), {}), Dump(Path("b"), {}, made={"mode": mode})
-    judged = errors and tuple(Judged({} if e is None else {name: e}) for e in errors)
-    return Beside(*dumps, (Pair(name, name, Relation(kind)),), tuple(missing), (), judged)
+    judged = errors and tuple(JudgedRun({} if e is None else {name: e}) for e in errors)
+    return Beside(*dumps, (ArrayPair(name, name, Relation(kind)),), tuple(missing), (), judged)
 
 
 @pytest.mark.parametrize(

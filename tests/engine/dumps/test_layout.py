@@ -13,7 +13,7 @@ X = np.arange(12, dtype=np.float32).reshape(3, 4)
 
 
 def write(folder, finish=True, **arrays):
-    writer = layout.Writer(folder, {"framework": "torch"}, whole=100, limit=1 << 20)
+    writer = layout.FolderWriter(folder, {"framework": "torch"}, whole=100, limit=1 << 20)
     writer.begin("step0")
     for name, values in arrays.items():
         writer.add(name, values)
@@ -42,7 +42,7 @@ def test_arrays_come_back_in_order_with_their_dtypes(tmp_path):
 
 
 def test_the_same_numbers_are_written_once_and_a_second_name_is_another(tmp_path):
-    writer = layout.Writer(tmp_path / "a", {}, whole=100, limit=1 << 20)
+    writer = layout.FolderWriter(tmp_path / "a", {}, whole=100, limit=1 << 20)
     writer.begin("step0")
     for values in (X, X + 1, X + 2):
         writer.add("x", values)

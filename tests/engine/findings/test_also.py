@@ -9,14 +9,14 @@ import pytest
 
 from equivalence import on_cpu
 from equivalence.coverage import known
-from equivalence.coverage.reader import Call, Told
+from equivalence.coverage.reader import CallSite, ToldArgument
 from equivalence.coverage.verdict import NARROWS, Danger, Judge
 from equivalence.findings import scripts
 from equivalence.findings.scripts import FOLDER, IS_GONE, IS_THERE, Finding
 from equivalence.stand_ins.table import SHOW_TOO, functions
 
 DECLARED = scripts.read_all(FOLDER)
-X = Told.TENSOR
+X = ToldArgument.TENSOR
 
 
 def swapped(finding: Finding, api: str) -> str:
@@ -95,7 +95,7 @@ def verified(judge: Judge) -> set[tuple[str, str]]:
             if finding.api not in beside:
                 continue
             for given in (None, {0: X}, {0: X, 1: X}):
-                verdict = judge.judge(Call(text, "1", given))
+                verdict = judge.judge(CallSite(text, "1", given))
                 if verdict.danger is Danger.VERIFIED:
                     found |= {(finding.name, f"mindspore.{api}") for api in verdict.apis}
     return found

@@ -99,7 +99,7 @@ def test_the_page_is_current():
 
 
 def test_a_source_is_told_by_its_number_or_its_page():
-    report = reports.Report(ISSUE, "", "defect")
+    report = reports.PublicReport(ISSUE, "", "defect")
     assert report.name == "a/b#7"
     assert report._replace(source="https://gitee.com/a/b/blob/c/Adam.md").name == "Adam.md"
 

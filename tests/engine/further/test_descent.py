@@ -5,14 +5,14 @@ import pytest
 from equivalence.declare.draws import normal
 from equivalence.further import descent
 from equivalence.further.trial import Trials
-from equivalence.further.variant import Given, Variant
+from equivalence.further.variant import GivenInputs, Variant
 from tests.engine.further.conftest import case_of
 
 
 def moved(folder, name, draw, kind):
     case = case_of(name, name, draw)
     trials = Trials(case, 0, Variant("", (draw,)))
-    given = Given(case, (draw,), tuple(trials.measurement.sample.inputs()), folder)
+    given = GivenInputs(case, (draw,), tuple(trials.measurement.sample.inputs()), folder)
     reach = trials(Variant("", (draw,))).reach
     (decision,) = [each for each in reach.missed if each.key.kind == kind]
     variant = descent.descend(trials.measurement, given, decision)

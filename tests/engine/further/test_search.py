@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from equivalence.declare.draws import normal
-from equivalence.further.search import Search
+from equivalence.further.search import SampleSearch
 from equivalence.reach.decision import Reach
 from equivalence.twins.check import check
 from tests.engine.further.conftest import case_of
@@ -12,7 +12,7 @@ from tests.engine.further.conftest import case_of
 
 def variants(folder, name, draw, **fields):
     case = case_of(name, name, draw)
-    search = Search(case, 0, check(case, 0).reach, folder, **fields)
+    search = SampleSearch(case, 0, check(case, 0).reach, folder, **fields)
     return search, [*search.variants()]
 
 
@@ -51,7 +51,7 @@ def test_no_run_is_begun_once_the_time_is_over(tmp_path):
 
 def test_a_combination_has_the_changes_that_it_is_made_of(tmp_path):
     case = case_of("Masked", "Masked", normal(2, 7, 6))
-    first = next(Search(case, 0, Reach(), tmp_path).variants())[0]
+    first = next(SampleSearch(case, 0, Reach(), tmp_path).variants())[0]
     assert len(first.simpler) > 1
     assert all(np.sum(np.not_equal(e.draws[0].shape, (2, 7, 6))) == 1 for e in first.simpler)
 

@@ -2,13 +2,13 @@
 
 from equivalence.declare.draws import file, normal
 from equivalence.further.turns import Turns, in_turn
-from equivalence.further.variant import Given, Variant
+from equivalence.further.variant import GivenInputs, Variant
 from tests.engine.further.conftest import case_of
 
 
 def turns(candidate, folder):
     case = case_of("Masked", candidate, normal(2, 7, 4))
-    return Turns(Given(case, (normal(2, 7, 4),), (), folder), 0)
+    return Turns(GivenInputs(case, (normal(2, 7, 4),), (), folder), 0)
 
 
 def test_a_mask_that_is_kept_shows_at_the_second_length_and_both_are_declared(tmp_path):

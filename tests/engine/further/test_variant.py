@@ -8,7 +8,7 @@ import pytest
 from equivalence.declare.draws import booleans, file, given, integers, normal, uniform
 from equivalence.declare.twin import Raised, Twin, cases
 from equivalence.errors import DeclarationError
-from equivalence.further.variant import Given, Variant, keep
+from equivalence.further.variant import GivenInputs, Variant, keep
 from equivalence.runs.sides import draw
 
 RELU = ("torch.nn:ReLU", "mindspore.nn:ReLU")
@@ -20,7 +20,7 @@ def case_of(*inputs, **fields):
 
 def given_of(folder, *inputs):
     case = case_of(*inputs)
-    return Given(case, tuple(inputs), tuple(draw(case, 0).inputs()), folder)
+    return GivenInputs(case, tuple(inputs), tuple(draw(case, 0).inputs()), folder)
 
 
 def test_a_case_gets_other_inputs_and_keeps_its_name_so_that_its_weights_stay(tmp_path):

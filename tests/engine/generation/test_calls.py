@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from equivalence.errors import DeclarationError
-from equivalence.generation.calls import Call, network_of, of_torch
+from equivalence.generation.calls import GenerationCall, network_of, of_torch
 from equivalence.sides.torch_network import Function
 
 
@@ -42,8 +42,8 @@ def test_tokens_of_the_same_shape_take_the_place_of_its_own():
 
 
 def test_a_call_without_logits_has_no_last_ones():
-    assert Call(np.zeros((1, 1), int)).last is None
-    assert Call(None, np.zeros(3)).last is None
+    assert GenerationCall(np.zeros((1, 1), int)).last is None
+    assert GenerationCall(None, np.zeros(3)).last is None
 
 
 def test_the_one_network_of_a_function_is_found():

@@ -11,7 +11,7 @@ from mindspore.device_context.gpu import op_precision as gpu
 from equivalence.declare.twin import DTYPES
 from equivalence.errors import EquivalenceError
 from equivalence.host import devices
-from equivalence.host.devices import DEVICES, EVERY_PLACE, Found, Place, place
+from equivalence.host.devices import DEVICES, EVERY_PLACE, DevicePresence, Place, place
 from equivalence.judge.precision import UNIT_ROUNDOFF
 
 
@@ -179,7 +179,7 @@ def test_the_cpu_is_always_present_and_nobody_is_asked(asked):
 
 def test_a_device_is_present_where_mindspore_says_so(asked):
     commands = asked(out="a plugin says hello\ncards: 8\n")
-    assert devices.found("ascend") == Found(8)
+    assert devices.found("ascend") == DevicePresence(8)
     assert devices.present("ascend") is True
     ((command, options),) = commands  # asked once
     assert command[0] == sys.executable
@@ -210,7 +210,7 @@ def test_a_device_is_present_where_mindspore_says_so(asked):
 )
 def test_what_crashes_hangs_or_refuses_is_an_absent_device_with_the_reason(asked, answer, why):
     asked(**answer)
-    assert devices.found("ascend") == Found(0, why)
+    assert devices.found("ascend") == DevicePresence(0, why)
     assert devices.present("ascend") is False
 
 
@@ -235,7 +235,7 @@ def test_the_question_is_one_that_mindspore_answers():
     ],
 )
 def test_a_users_own_restriction_of_the_cards_is_kept(monkeypatch, restricted, count, cards):
-    monkeypatch.setattr(devices, "found", lambda _: Found(count))
+    monkeypatch.setattr(devices, "found", lambda _: DevicePresence(count))
     variable = DEVICES["ascend"].visible
     monkeypatch.delenv(variable, raising=False)
     if restricted is not None:

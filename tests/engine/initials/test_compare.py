@@ -13,13 +13,13 @@ from equivalence.declare.twin import grid
 from equivalence.errors import DeclarationError, IllPosedError, SideError, WeightError
 from equivalence.host.isolation import isolated
 from equivalence.initials import compare as initial_text
-from equivalence.initials.compare import Comparison
+from equivalence.initials.compare import InitialsComparison
 from equivalence.initials.evidence import examine
 from equivalence.initials.values import (
     ENOUGH_ELEMENTS,
     FEWEST_BUILDS,
     MOST_ELEMENTS,
-    Weight,
+    BuiltWeight,
     candidate_values,
     pool,
     positions,
@@ -70,7 +70,7 @@ def side(draws, side="reference"):
 
 def compared(theirs, ours):
     made = pool("case", side(theirs), side(ours, "candidate"), {})
-    return Comparison(made, examine(made))
+    return InitialsComparison(made, examine(made))
 
 
 def problems(theirs, ours):
@@ -114,7 +114,7 @@ def test_right_weights_are_not_refused_at_a_looser_level(monkeypatch):
         generator = np.random.default_rng(seed)
         values = [generator.standard_normal((3, 1500)) for _ in range(4)]
         made = [
-            Weight(name, Slot((30, 50), "parameter"), *values[2 * i : 2 * i + 2])
+            BuiltWeight(name, Slot((30, 50), "parameter"), *values[2 * i : 2 * i + 2])
             for i, name in enumerate("ab")
         ]
         examine(made)
@@ -184,7 +184,9 @@ def test_copies_are_copies_on_both_sides():
 
 def test_dtypes_are_compared():
     made = [
-        Weight("w", Slot((9,), "parameter"), np.ones((3, 9), np.float32), np.ones((3, 9), dtype))
+        BuiltWeight(
+            "w", Slot((9,), "parameter"), np.ones((3, 9), np.float32), np.ones((3, 9), dtype)
+        )
         for dtype in (np.float16, np.float32)
     ]
     examine(made)
@@ -336,10 +338,10 @@ def test_results_tell_their_unit_and_are_no_roundings():
 def test_causes_are_grouped():
     slot = Slot((9,), "parameter")
     made = [
-        Weight(f"w{i}", slot, np.ones((3, 9)), np.zeros((3, 9)), problem="x", cause="fan")
+        BuiltWeight(f"w{i}", slot, np.ones((3, 9)), np.zeros((3, 9)), problem="x", cause="fan")
         for i in range(6)
     ]
-    made.append(Weight("v", slot, np.ones((3, 9)), np.zeros((3, 9)), problem="y"))
+    made.append(BuiltWeight("v", slot, np.ones((3, 9)), np.zeros((3, 9)), problem="y"))
     assert initial_text.brief(made) == [
         "cause: fan",
         "  w0, w1, w2, w3 and 2 more",

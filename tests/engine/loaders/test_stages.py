@@ -6,7 +6,16 @@ import torch
 from PIL import Image
 
 from equivalence.errors import DeclarationError
-from equivalence.loaders.stages import Chain, Fitted, Seeing, array, drawing, flat, named, staged
+from equivalence.loaders.stages import (
+    Chain,
+    Fitted,
+    NotedStage,
+    array,
+    drawing,
+    flat,
+    named,
+    staged,
+)
 
 PICTURE = np.arange(4 * 5 * 3, dtype=np.uint8).reshape(4, 5, 3)
 
@@ -59,7 +68,7 @@ def test_a_chain_gives_back_what_it_does_not_change():
 
 
 def test_a_stage_notes_what_it_is_called_with():
-    seeing = Seeing(lambda x: x + 1)
+    seeing = NotedStage(lambda x: x + 1)
     assert (seeing(3), seeing.seen) == (4, [3])
 
 

@@ -60,11 +60,11 @@ def kept(folder: Path, *cases, seed: int = 0) -> int:
     with tempfile.TemporaryDirectory() as parts:
         for case in cases:
             with contextlib.suppress(EquivalenceError):
-                run_by(candidates.Writer(Path(parts)), case, seed)
+                run_by(candidates.CandidateWriter(Path(parts)), case, seed)
         found = Path(parts).rglob("*.safetensors")
         return store.pack(found, folder, store.CANDIDATE)
 
 
 def replayed(case, folder: Path, seed: int = 0):
     """The outcome of a case by the run that the folder holds."""
-    return run_by(candidates.Reader(folder), case, seed)
+    return run_by(candidates.CandidateReader(folder), case, seed)

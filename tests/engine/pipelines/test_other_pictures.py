@@ -12,7 +12,7 @@ from equivalence.declare.pipeline import PICTURES, Pictures, Pipeline, cases
 from equivalence.errors import DeclarationError
 from equivalence.kinds import check, diagnose
 from equivalence.pipelines.check import EVERY, tried
-from equivalence.pipelines.compare import Sides, compare
+from equivalence.pipelines.compare import PipelineSides, compare
 from equivalence.pipelines.encoded import LARGEST, encode
 from equivalence.pipelines.mirrored import MOST, POOL, Mirrors, UnmirroredError, mirror, places
 from equivalence.report import text as report
@@ -39,7 +39,7 @@ def case(reference="Read", candidate="Read", files="files", **options):
 
 
 def others(made, *kinds):
-    return tried(made, 0, Sides(made, 0), kinds or tuple(PICTURES))
+    return tried(made, 0, PipelineSides(made, 0), kinds or tuple(PICTURES))
 
 
 def problems(made, *kinds):

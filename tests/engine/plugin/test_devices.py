@@ -9,7 +9,7 @@ import pytest
 
 from equivalence.declare.draws import normal
 from equivalence.host import devices
-from equivalence.host.devices import Found
+from equivalence.host.devices import DevicePresence
 from equivalence.host.isolation import isolated
 from equivalence.plugin import devices as device_plugin
 from equivalence.plugin.devices import CARDS, Cards
@@ -77,7 +77,11 @@ def host(monkeypatch):
     """Takes the number of Ascend cards of this host; it has no GPU."""
 
     def has(cards):
-        found = {"cpu": Found(1), "gpu": Found(0, "none here"), "ascend": Found(cards, "none")}
+        found = {
+            "cpu": DevicePresence(1),
+            "gpu": DevicePresence(0, "none here"),
+            "ascend": DevicePresence(cards, "none"),
+        }
         monkeypatch.setattr(devices, "found", found.__getitem__)
         monkeypatch.delenv("ASCEND_RT_VISIBLE_DEVICES", raising=False)
 
@@ -173,7 +177,7 @@ def test_a_mode_is_part_of_the_names_of_a_devices_cases(project):
 
 def test_a_run_on_the_cpu_asks_for_no_other_device(project, monkeypatch):
     asked = []
-    monkeypatch.setattr(devices, "found", lambda device: asked.append(device) or Found(0))
+    monkeypatch.setattr(devices, "found", lambda device: asked.append(device) or DevicePresence(0))
     run(project, "-m", "cpu", "-k", "right").assert_outcomes(passed=2, deselected=10)
     assert asked == []
     run(project, "-m", "gpu", "--collect-only")
@@ -241,7 +245,8 @@ def test_card(number, worker_id):
 
 PRESENT = """
 from equivalence.host import devices
-devices.found = lambda device: devices.Found({"cpu": 1, "gpu": 0, "ascend": 2}[device], "none")
+COUNTS = {"cpu": 1, "gpu": 0, "ascend": 2}
+devices.found = lambda device: devices.DevicePresence(COUNTS[device], "none")
 """
 
 

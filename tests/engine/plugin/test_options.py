@@ -10,7 +10,7 @@ import pytest
 
 from equivalence.declare.draws import normal
 from equivalence.diagnosis import diagnose as diagnosis
-from equivalence.host.devices import Found
+from equivalence.host.devices import DevicePresence
 from equivalence.host.isolation import isolated
 from equivalence.plugin import options as plugin
 from equivalence.plugin.options import named_devices
@@ -172,7 +172,11 @@ def test_a_device_is_asked_for_where_it_is_named_and_not_negated(expression, dev
 @pytest.fixture
 def cpu_only(monkeypatch):
     """No device but the CPU, whatever this host has."""
-    found = {"cpu": Found(1), "gpu": Found(0, "no driver"), "ascend": Found(0, "no CANN")}
+    found = {
+        "cpu": DevicePresence(1),
+        "gpu": DevicePresence(0, "no driver"),
+        "ascend": DevicePresence(0, "no CANN"),
+    }
     monkeypatch.setattr(plugin, "found", found.__getitem__)
     monkeypatch.setattr(plugin, "present", lambda device: device == "cpu")
 

@@ -7,7 +7,7 @@ import pytest
 
 from equivalence.errors import DeclarationError
 from equivalence.quantised.losses import decibels, report
-from equivalence.quantised.running import Network
+from equivalence.quantised.running import RunnableNetwork
 
 PT, MS = "tests.engine.parts.quantised_pt:", "tests.engine.parts.quantised_ms:"
 X = [np.random.default_rng(0).standard_normal((16, 32)).astype(np.float32)]
@@ -15,7 +15,9 @@ X = [np.random.default_rng(0).standard_normal((16, 32)).astype(np.float32)]
 
 def reported(quantised, rename=None):
     """The report on a network beside the float one."""
-    return report(Network(PT + "trained", {}), Network(quantised, {}), X, rename or {})
+    return report(
+        RunnableNetwork(PT + "trained", {}), RunnableNetwork(quantised, {}), X, rename or {}
+    )
 
 
 def of(found, path):

@@ -6,7 +6,7 @@ import pytest
 from equivalence.randomness.replay import (
     MOST_BITS,
     Drawn,
-    Pairing,
+    DrawPairing,
     Replay,
     choices,
     order,
@@ -18,7 +18,7 @@ from equivalence.randomness.replay import (
 
 
 def replay(pairing=None, **options):
-    made = Replay("sample", pairing=pairing or Pairing(), **options)
+    made = Replay("sample", pairing=pairing or DrawPairing(), **options)
     made.begin([])
     return made
 
@@ -32,7 +32,7 @@ def test_a_draw_has_the_same_numbers_in_each_run_and_others_than_the_next():
     first = one.uniform("uniform numbers", (3, 4))
     assert (first == two.uniform("a mask", (4, 3), 0.5).reshape(3, 4)).all()
     assert (first != one.uniform("uniform numbers", (3, 4))).any()
-    assert (first != replay(Pairing(seed=1)).uniform("uniform numbers", (3, 4))).any()
+    assert (first != replay(DrawPairing(seed=1)).uniform("uniform numbers", (3, 4))).any()
 
 
 @pytest.mark.parametrize(("dtype", "bits"), [("float32", MOST_BITS), ("bfloat16", 8)])
@@ -71,7 +71,7 @@ def test_draws_are_noted_with_their_layer():
 
 def test_a_layout_with_other_axes_keeps_each_number_with_its_axes():
     theirs = replay().uniform("uniform numbers", (2, 5, 3))
-    pairing = Pairing([drawn(2, 5, 3)], [0])
+    pairing = DrawPairing([drawn(2, 5, 3)], [0])
     ours = replay(pairing).uniform("uniform numbers", (5, 1, 2, 3))
     assert (ours[:, 0] == theirs.transpose(1, 0, 2)).all()
 
@@ -88,7 +88,7 @@ def test_draws_pair_in_order_by_layer_or_as_one_sequence():
 
 def test_one_sequence_is_cut_as_the_candidate_cuts_it():
     together = replay().uniform("uniform numbers", (2, 3))
-    made = replay(Pairing([drawn(2, 3)], joined=True))
+    made = replay(DrawPairing([drawn(2, 3)], joined=True))
     parts = [made.uniform("uniform numbers", (3,)) for _ in range(2)]
     assert (np.stack(parts) == together).all()
 
@@ -102,7 +102,7 @@ def test_the_other_side_of_each_number_is_tried_line_by_line():
 
 
 def test_the_other_side_is_1_minus_the_number():
-    made = replay(Pairing(mirrored=frozenset([""])))
+    made = replay(DrawPairing(mirrored=frozenset([""])))
     here = made.uniform("uniform numbers", (5,))
     assert (here == 1.0 - replay().uniform("uniform numbers", (5,))).all()
 
@@ -118,5 +118,5 @@ def test_what_does_not_pair_is_told_with_both_draws():
 
 
 def test_a_part_pairs_its_draws_in_their_order():
-    whole_run = replay(Pairing([drawn(2)], [None], frozenset(["a"]), seed=4))
-    assert whole_run.of_part().pairing == Pairing(mirrored=frozenset(["a"]), seed=4)
+    whole_run = replay(DrawPairing([drawn(2)], [None], frozenset(["a"]), seed=4))
+    assert whole_run.of_part().pairing == DrawPairing(mirrored=frozenset(["a"]), seed=4)

@@ -10,9 +10,16 @@ from equivalence.errors import SideError
 from equivalence.ranks import compare, parts
 from equivalence.ranks.hints import hint_of
 from equivalence.ranks.result import RanksResult
-from equivalence.scripts.compare import Result
-from equivalence.scripts.judging import Departure, Expectation, Verdict
-from equivalence.scripts.steps import Call, Given, Network, Run, Step, Stored
+from equivalence.scripts.compare import TrainingsResult
+from equivalence.scripts.judging import Expectation, RunVerdict, StepDeparture
+from equivalence.scripts.steps import (
+    KeptTensor,
+    ScriptNetwork,
+    Step,
+    StepCall,
+    StepInput,
+    TrainingRun,
+)
 from equivalence.structure.slots import Slot
 from tests.engine.ranks.mistakes import BROADCAST, STATISTICS
 
@@ -123,13 +130,15 @@ W, B = np.float32([[1.0, 2.0], [3.0, 4.0]]), np.float32([0.5, 0.25])
 
 
 def stored(values):
-    return Stored.of("x", np.float32(values))
+    return KeptTensor.of("x", np.float32(values))
 
 
 def step(number, weights, gradients=None, own=None, rows=0.0):
     return Step(
         number,
-        calls=[Call(0, [Given(np.float32([[rows]]))], "net.py:1", True, {"0": stored([[1.0]])})],
+        calls=[
+            StepCall(0, [StepInput(np.float32([[rows]]))], "net.py:1", True, {"0": stored([[1.0]])})
+        ],
         losses=[np.float32(1.0)],
         gradients={f"0:{n}": stored(v) for n, v in (own or gradients or {}).items()},
         reached={f"0:{n}": stored(v) for n, v in (gradients or {}).items()},
@@ -140,12 +149,12 @@ def step(number, weights, gradients=None, own=None, rows=0.0):
 
 def run(*steps, initial=W):
     slots = {"w": Slot((2, 2), "parameter"), "b": Slot((2,), "buffer")}
-    return Run([Network("Net", slots, {"w": initial, "b": B}, [])], list(steps))
+    return TrainingRun([ScriptNetwork("Net", slots, {"w": initial, "b": B}, [])], list(steps))
 
 
 def result(theirs, ours, *departures):
-    verdict = Verdict(list(departures))
-    return Result("a.py", "b.py", 1, 2, theirs, ours, verdict, {}, Expectation(theirs))
+    verdict = RunVerdict(list(departures))
+    return TrainingsResult("a.py", "b.py", 1, 2, theirs, ours, verdict, {}, Expectation(theirs))
 
 
 def hinted(first, theirs, ours, rank=1, others=None):
@@ -169,11 +178,11 @@ def hinted(first, theirs, ours, rank=1, others=None):
 def test_what_wrong_gradients_are(got, own, hint):
     theirs = run(step(1, {"w": W}, {"w": W}, {"w": W + 1}))
     ours = run(step(1, {"w": W}, {"w": got}, {"w": own}))
-    assert hinted(Departure(1, "clipping", "w", "is off"), theirs, ours) == hint
+    assert hinted(StepDeparture(1, "clipping", "w", "is off"), theirs, ours) == hint
 
 
 def test_whose_statistics_a_rank_goes_on_from():
-    first = Departure(2, "update", "b", "is off")
+    first = StepDeparture(2, "update", "b", "is off")
     alone = np.float32([0.3, 0.7])  # those of rank 1 after the first step
     firsts = [run(step(1, {"b": B}), step(2, {"b": 0.9 * B + 0.1})) for _ in range(2)]
     batch = np.float32([0.2, 0.4])
@@ -189,7 +198,7 @@ def test_whose_statistics_a_rank_goes_on_from():
 
 def test_a_batch_of_another_rank_is_known():
     theirs = [run(step(1, {"w": W}, rows=float(rank))) for rank in (0, 1)]
-    first = Departure(1, "data", "input 0", "is off")
+    first = StepDeparture(1, "data", "input 0", "is off")
     got = [result(theirs[0], theirs[0]), result(theirs[1], theirs[0], first)]
     told = hint_of(got, 1, [], {}, (theirs[1], theirs[0]), 2)
     assert told == "it is the original's of rank 0"
@@ -199,7 +208,7 @@ def test_weights_that_no_rank_sends_are_found():
     assert compare._apart([run(), run()], [run(), run()]) == []
     assert compare._apart([run(), run()], [run(), run(initial=W + 1)]) == [1]
     assert compare._apart([run(), run(initial=W + 1)], [run(), run(initial=W + 1)]) == []
-    first = Departure(1, "forward", "output 0", "is off")
+    first = StepDeparture(1, "forward", "output 0", "is off")
     got = [result(run(), run()), result(run(), run(), first)]
     told = hint_of(got, 1, [1], {}, (run(), run()), 2)
     assert told.startswith("it begins with weights of its own")
@@ -208,10 +217,10 @@ def test_weights_that_no_rank_sends_are_found():
 def test_weights_must_be_the_same_to_the_bit_where_the_original_s_are():
     theirs, moved = [run(step(1, {"w": W}))] * 2, np.nextafter(W, np.float32(9))
     for ours, expected in ((W, []), (moved, ["w"])):
-        verdicts = [Verdict(), Verdict()]
+        verdicts = [RunVerdict(), RunVerdict()]
         compare._compare_ranks(theirs, [theirs[0], run(step(1, {"w": ours}))], verdicts, ())
         assert [each.name for each in verdicts[1].departures] == expected
-    verdicts = [Verdict(), Verdict()]
+    verdicts = [RunVerdict(), RunVerdict()]
     compare._compare_ranks(theirs, [theirs[0], run(step(1, {"w": moved}))], verdicts, {"0:w"})
     assert not verdicts[1].departures
 
@@ -248,7 +257,9 @@ def test_the_axis_along_which_a_weight_is_cut():
 
 def test_what_is_told_of_ranks():
     right = result(run(step(1, {"w": W})), run(step(1, {"w": W})))
-    wrong = replace(right, verdict=Verdict([Departure(1, "clipping", "w", "is off", "b.py:3")]))
+    wrong = replace(
+        right, verdict=RunVerdict([StepDeparture(1, "clipping", "w", "is off", "b.py:3")])
+    )
     told = RanksResult([right, wrong, wrong], True, hint="because").lines
     assert told[0] == "DIFFERENT. rank 1 of 3 of b.py departs from a.py in step 1:"
     assert told[1:4] == ["  clipping: w is off", "    port: b.py:3", "    because"]

@@ -9,9 +9,17 @@ from equivalence.loaders.orders import Order
 from equivalence.ranks import process, whole
 from equivalence.ranks.compare import on_ranks
 from equivalence.ranks.process import Ran
-from equivalence.scripts.judging import Expectation, Verdict
-from equivalence.scripts.running import Training
-from equivalence.scripts.steps import WHOLE, Call, Given, Network, Run, Step, Stored
+from equivalence.scripts.judging import Expectation, RunVerdict
+from equivalence.scripts.running import ScriptTraining
+from equivalence.scripts.steps import (
+    WHOLE,
+    KeptTensor,
+    ScriptNetwork,
+    Step,
+    StepCall,
+    StepInput,
+    TrainingRun,
+)
 from equivalence.structure.slots import Slot
 
 X = np.random.default_rng(0).normal(size=(4, 2)).astype("float32")
@@ -20,7 +28,7 @@ W = np.float32([[1.0, 2.0], [3.0, 4.0]])
 
 
 def stored(values):
-    return Stored.of("x", np.float32(values))
+    return KeptTensor.of("x", np.float32(values))
 
 
 def run(*, rows=None, gradients=W, loss=2.0, marked=True, reached=W, weights=W):
@@ -28,18 +36,20 @@ def run(*, rows=None, gradients=W, loss=2.0, marked=True, reached=W, weights=W):
     taken = X if rows is None else X[rows]
     labels = Y if rows is None else Y[rows]
     own = [*rows] if rows is not None and marked else None
-    call = Call(0, [Given(taken)], "net.py:1", True, {"0": stored(2 * taken)}, rows=own)
+    call = StepCall(0, [StepInput(taken)], "net.py:1", True, {"0": stored(2 * taken)}, rows=own)
     step = Step(
         1,
         calls=[call],
-        targets=[Call(-1, [Given(labels)], "net.py:2", rows=own)],
+        targets=[StepCall(-1, [StepInput(labels)], "net.py:2", rows=own)],
         losses=[np.float32(loss)],
         gradients={"0:w": stored(gradients)},
         reached={"0:w": stored(reached)},
         weights={"0:w": stored(weights)},
         averages={},
     )
-    return Run([Network("Net", {"w": Slot((2, 2), "parameter")}, {"w": W}, [])], [step])
+    return TrainingRun(
+        [ScriptNetwork("Net", {"w": Slot((2, 2), "parameter")}, {"w": W}, [])], [step]
+    )
 
 
 def parts(**options):
@@ -78,7 +88,7 @@ def test_what_is_not_the_original_s_on_ranks_departs(options, place):
 
 def test_another_target_of_a_sample_departs():
     ours = parts()
-    ours[1].steps[0].targets[0].inputs = [Given(1 - Y[[1, 3]])]
+    ours[1].steps[0].targets[0].inputs = [StepInput(1 - Y[[1, 3]])]
     assert judged(run(), ours) == [[], [("data", "target")]]
 
 
@@ -91,7 +101,7 @@ def test_losses_that_add_up_are_sums_and_that_is_told():
 
 def test_samples_that_no_rank_reads_depart():
     twice = [run(rows=[0, 2]), run(rows=[0, 1])]
-    verdicts = [Verdict(), Verdict()]
+    verdicts = [RunVerdict(), RunVerdict()]
     whole.compare_samples(run(), twice, verdicts)
     (departure,) = verdicts[1].departures
     assert (departure.stage, departure.name) == ("data", "samples")
@@ -99,7 +109,7 @@ def test_samples_that_no_rank_reads_depart():
         departure.told
         == "of the ranks: no rank reads 1 of the original's 4, and 1 sample is read once more"
     )
-    verdicts = [Verdict(), Verdict()]
+    verdicts = [RunVerdict(), RunVerdict()]
     whole.compare_samples(run(), parts(), verdicts)
     assert not any(each.departures for each in verdicts)
 
@@ -130,7 +140,7 @@ def test_what_all_ranks_share_is_no_sample_s():
     mask = np.ones((2, 2), "float32")
     ranks = [run(rows=[0, 2], marked=False), run(rows=[1, 3], marked=False)]
     for each in ranks:
-        each.steps[0].calls[0].inputs.append(Given(mask))
+        each.steps[0].calls[0].inputs.append(StepInput(mask))
     together = whole.together(ranks)
     np.testing.assert_array_equal(together.steps[0].calls[0].inputs[1].values, mask)
 
@@ -142,10 +152,12 @@ def test_ranks_that_part_stand_for_no_one_process():
 
 
 def test_orders_of_ranks_and_of_one_process():
-    one = Run(epochs=[Epoch("a.py:1", Order(True), 6, 1, [5, 3, 1, 0, 2, 4])])
+    one = TrainingRun(epochs=[Epoch("a.py:1", Order(True), 6, 1, [5, 3, 1, 0, 2, 4])])
     mine = whole.shared_out(one, 1, 2).epochs
     assert [(each.samples, each.order, each.law.part) for each in mine][1] == (3, [3, 0, 4], (1, 2))
-    ranks = [Run(epochs=[whole.shared_out(one, rank, 2).epochs[1]], steps=[]) for rank in (0, 1)]
+    ranks = [
+        TrainingRun(epochs=[whole.shared_out(one, rank, 2).epochs[1]], steps=[]) for rank in (0, 1)
+    ]
     (epoch,) = whole.together(ranks).epochs
     assert (epoch.samples, epoch.order) == (6, one.epochs[0].order)
 
@@ -170,7 +182,7 @@ def launched(monkeypatch, tmp_path):
             return [Ran([each]) for each in ours]
 
         monkeypatch.setattr(process, "run", run)
-        sides = Training("reference", "t.py"), Training("candidate", "m.py")
+        sides = ScriptTraining("reference", "t.py"), ScriptTraining("candidate", "m.py")
         return on_ranks(*sides, 1, (len(theirs), len(ours)), {}), seen
 
     return compare

@@ -5,7 +5,7 @@ import sys
 import torch
 from torch import nn
 
-from equivalence.reach.observer import Observer
+from equivalence.reach.observer import ReachObserver
 from equivalence.reach.words import told
 from tests.engine.parts.reached_pt import Net
 
@@ -13,7 +13,7 @@ FILE = "tests/engine/parts/reached_pt.py"
 
 
 def reach_of(net, *inputs):
-    with Observer(net, 2.0**-15) as observer:
+    with ReachObserver(net, 2.0**-15) as observer:
         net(*inputs)
     return observer.reach
 
@@ -37,7 +37,7 @@ def test_where_no_code_is_the_networks_own_the_layers_path_is_the_place():
 
 def test_a_backward_pass_decides_nothing():
     x = torch.rand(2, 3, requires_grad=True)
-    with Observer(nn.Identity(), 1.0) as observer:
+    with ReachObserver(nn.Identity(), 1.0) as observer:
         x.sin().relu().sum().backward()
     assert [key.kind for key in observer.reach.decisions] == ["kink"]
 
@@ -53,7 +53,7 @@ def test_watching_changes_no_bit_and_leaves_nothing_behind():
         plain.square().sum().backward()
         expected = [plain, *(p.grad.clone() for p in module.parameters())]
         module.zero_grad()
-        with Observer(module, 2.0**-15):
+        with ReachObserver(module, 2.0**-15):
             watched = module(x)
             watched.square().sum().backward()
         found = [watched, *(p.grad for p in module.parameters())]

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from equivalence.reach.observer import Observer
+from equivalence.reach.observer import ReachObserver
 from equivalence.reach.words import told
 
 MISSED = 2.0**-15
@@ -22,7 +22,7 @@ class Net(nn.Module):
 
 def reach_of(call, *inputs):
     net = Net(call)
-    with Observer(net, MISSED) as observer:
+    with ReachObserver(net, MISSED) as observer:
         net(*inputs)
     return observer.reach
 

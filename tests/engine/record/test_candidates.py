@@ -112,7 +112,7 @@ def test_a_recorded_run_is_judged_as_the_run_itself(folder, no_candidate, case):
 def test_a_run_that_keeps_is_judged_as_ever(folder):
     for candidate in ("Affine", "StaleWeight"):
         case = affine(MS + candidate)
-        outcome = run_by(candidates.Writer(folder / "parts"), case)
+        outcome = run_by(candidates.CandidateWriter(folder / "parts"), case)
         plain = run_by(None, case)
         assert told(outcome) == told(plain)
         assert outcome.settings == plain.settings

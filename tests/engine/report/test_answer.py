@@ -8,10 +8,10 @@ import pytest
 from equivalence.declare.draws import normal
 from equivalence.declare.twin import Twin, TwinCase
 from equivalence.judge.mistake import Mistake, Mistakes
-from equivalence.judge.outcome import Draws, Outcome
-from equivalence.judge.settings import Difference, Settings
+from equivalence.judge.outcome import DrawsCompared, Outcome
+from equivalence.judge.settings import SettingDifference, Settings
 from equivalence.judge.verdict import Judgement, TensorVerdict
-from equivalence.report.answer import Found, answer, answer_of_settings
+from equivalence.report.answer import AnsweredCase, answer, answer_of_settings
 from tests.engine.parts.plain import house_words
 
 RIGHT = TensorVerdict("output.0", 8.0, error=1.5, worst=2.1)
@@ -38,14 +38,16 @@ def outcome(*verdicts, phase="train", execution="pynative", settings=None, **mor
 
 
 def told(*outcomes, mistakes=Mistakes()):  # noqa: B008
-    return answer([Found(each, mistakes) for each in outcomes])
+    return answer([AnsweredCase(each, mistakes) for each in outcomes])
 
 
 def differing(*settings):
     return Settings(3, 20, tuple(settings))
 
 
-EPS = Difference("eps", "1e-05", "1e-07", layer="norm", kind="LayerNorm", write="epsilon=1e-05")
+EPS = SettingDifference(
+    "eps", "1e-05", "1e-07", layer="norm", kind="LayerNorm", write="epsilon=1e-05"
+)
 
 
 def test_a_statement_is_told_on_both_sides_with_what_it_gives():
@@ -123,7 +125,9 @@ def test_a_fault_of_mindspore_is_none_of_the_ports():
     fault = Mistake(words=("MindSpore's gradient of ops.pad is wrong",), of_mindspore=True)
     right = outcome(RIGHT)
     odd = outcome(RIGHT, wrong("gradient:a", 0.93), execution="graph", later=True)
-    found = answer([Found(right), Found(odd, Mistakes([fault], "all gradients are right"))])
+    found = answer(
+        [AnsweredCase(right), AnsweredCase(odd, Mistakes([fault], "all gradients are right"))]
+    )
     assert found.first == (
         "DIFFERENT, in graph mode only. Net (train, graph, CPU): the output is right; the gradient "
         "is off by 93 % (an element by 0.5), from the second call on."
@@ -136,7 +140,7 @@ def test_a_fault_of_mindspore_beside_a_mistake_is_told_apart():
     fault = Mistake(words=("MindSpore's ops.pad is wrong",), port="n.py:2  y", of_mindspore=True)
     own = Mistake(words=("a factor of 2",), port="n.py:1  y = x")
     odd = outcome(wrong("output.0", 0.1))
-    found = answer([Found(odd, Mistakes([fault, own], "all outputs are right"))])
+    found = answer([AnsweredCase(odd, Mistakes([fault, own], "all outputs are right"))])
     assert found.heading == "The port is wrong in 1 place, and MindSpore in 1:"
     assert [place[-1] for place in found.places] == [*own.words, *fault.words]
     assert found.after == (
@@ -238,5 +242,5 @@ def test_a_graph_whose_draws_are_pinned_does_not_make_a_difference_that_of_pynat
     right = TensorVerdict("output.0", 8.0, error=0.5, worst=0.5)
     graph = outcome(right, execution="graph")
     assert told(wrong, graph).first.startswith("DIFFERENT, in PyNative mode only.")
-    pinned = outcome(right, execution="graph", draws=Draws(pinned="a graph"))
+    pinned = outcome(right, execution="graph", draws=DrawsCompared(pinned="a graph"))
     assert told(wrong, pinned).first.startswith("DIFFERENT. Net")

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from equivalence.scripts.compare import trainings
-from equivalence.scripts.running import Training
+from equivalence.scripts.running import ScriptTraining
 from tests.engine.scripts.mistakes import PAIRS, names
 
 STEPS = 3
@@ -40,7 +40,7 @@ def compared(folder):
                 text = text.replace(old, new)
             (folder / f"{pair}_{side}.py").write_text(text)
         sides = zip(("reference", "candidate"), names(pair), strict=True)
-        both = [Training(role, name, steps=steps) for role, name in sides]
+        both = [ScriptTraining(role, name, steps=steps) for role, name in sides]
         return trainings(*both, steps, rename or {}, **options)
 
     return run

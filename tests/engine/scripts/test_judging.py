@@ -5,23 +5,30 @@ import pytest
 
 from equivalence import dtypes
 from equivalence.scripts.judging import Expectation, label
-from equivalence.scripts.steps import Call, Given, Network, Run, Step, Stored
+from equivalence.scripts.steps import (
+    KeptTensor,
+    ScriptNetwork,
+    Step,
+    StepCall,
+    StepInput,
+    TrainingRun,
+)
 from equivalence.structure.slots import UNSAVED, Slot
 
 WEIGHTS = np.linspace(-1.0, 1.0, 12, dtype="float32").reshape(3, 4)
 
 
 def stored(name, values):
-    return {name: Stored.of(name, np.asarray(values))}
+    return {name: KeptTensor.of(name, np.asarray(values))}
 
 
 def run(change=None):
     """A run of one step, whose step is changed."""
     step = Step(number=1)
-    call = Call(0, [Given(WEIGHTS.copy())], "train.py:3")
+    call = StepCall(0, [StepInput(WEIGHTS.copy())], "train.py:3")
     call.outputs = stored("0", WEIGHTS + 1)
     step.calls, step.losses = [call], [np.float32(2.5)]
-    step.targets = [Call(-1, [Given(np.array([1, 2, 3]))], "train.py:4")]
+    step.targets = [StepCall(-1, [StepInput(np.array([1, 2, 3]))], "train.py:4")]
     step.gradients = stored("0:fc.weight", WEIGHTS * 2)
     step.reached = stored("0:fc.weight", WEIGHTS)
     step.settings = {"lr": {"0:fc.weight": 0.1}, "momentum": {"0:fc.weight": 0.9}}
@@ -30,7 +37,7 @@ def run(change=None):
     step.lines = {"loss": "train.py:5", "update": "train.py:6", "optimizer": "train.py:1"}
     if change:
         change(step)
-    return Run([Network("Net", {}, {}, [])], [step])
+    return TrainingRun([ScriptNetwork("Net", {}, {}, [])], [step])
 
 
 def departures(change):
@@ -45,11 +52,11 @@ def test_the_same_run_is_equal_and_its_tensors_are_counted():
 
 
 def other(values):
-    return Stored(values.values + 1e-3, values.shape)
+    return KeptTensor(values.values + 1e-3, values.shape)
 
 
 CHANGES = {
-    "data": lambda s: setattr(s.calls[0], "inputs", [Given(WEIGHTS + 1e-3)]),
+    "data": lambda s: setattr(s.calls[0], "inputs", [StepInput(WEIGHTS + 1e-3)]),
     "forward": lambda s: s.calls[0].outputs.update({"0": other(s.calls[0].outputs["0"])}),
     "loss": lambda s: setattr(s, "losses", [np.float32(2.6)]),
     "gradients": lambda s: s.gradients.update({"0:fc.weight": other(s.gradients["0:fc.weight"])}),
@@ -102,7 +109,7 @@ def test_a_call_of_results_that_the_original_has_from_earlier_is_told_and_not_re
 
 def test_what_such_a_call_changes_is_refused_with_the_calls():
     plain = run(lambda s: [again(s), s.weights.update(stored("0:norm.mean", WEIGHTS))])
-    plain.networks[0] = Network("Net", {"norm.mean": Slot((3, 4), "buffer")}, {}, [])
+    plain.networks[0] = ScriptNetwork("Net", {"norm.mean": Slot((3, 4), "buffer")}, {}, [])
     ours = run(lambda s: s.weights.update(stored("0:norm.mean", WEIGHTS * 2)))
     (found,) = Expectation(plain).judge(ours).departures
     assert (found.stage, found.name) == ("update", "norm.mean")
@@ -132,7 +139,7 @@ def test_noise_widens_what_is_allowed_and_may_decide_a_tensor():
 
 
 def test_what_the_reference_draws_is_compared_where_the_port_has_drawn_the_same():
-    drawn = Given(WEIGHTS, drawn=True)
+    drawn = StepInput(WEIGHTS, drawn=True)
     expectation = Expectation(run(lambda s: setattr(s.calls[0], "inputs", [drawn])))
 
     def replayed(step):
@@ -173,16 +180,18 @@ def test_a_candidate_that_makes_fewer_steps_is_red():
 
 def test_integers_must_be_equal_whatever_their_width():
     def narrow(step):
-        step.targets[0].inputs = [Given(np.array([1, 2, 3], "int32"))]
+        step.targets[0].inputs = [StepInput(np.array([1, 2, 3], "int32"))]
 
     assert departures(narrow) == []
-    (found,) = departures(lambda s: setattr(s.targets[0], "inputs", [Given(np.array([1, 2, 4]))]))
+    (found,) = departures(
+        lambda s: setattr(s.targets[0], "inputs", [StepInput(np.array([1, 2, 4]))])
+    )
     assert found.told == "differs in 1 of 3 integers: row 2 is 4 for 3"
 
 
 def test_names_have_their_network_where_there_are_several():
     one, two = run(), run()
-    two.networks.append(Network("Other", {}, {}, []))
+    two.networks.append(ScriptNetwork("Other", {}, {}, []))
     assert label(one, "0:fc.weight") == "fc.weight"
     assert label(two, "1:fc.weight") == "Other.fc.weight"
     assert label(two, "average 1 of 0:fc.weight") == "average 1 of Net.fc.weight"
@@ -203,7 +212,7 @@ def test_outputs_that_one_side_alone_names_pair_up_by_order():
 
 def test_a_constant_that_one_side_alone_keeps_is_named_and_not_compared():
     plain = run(lambda s: s.weights.update(stored("0:scale", WEIGHTS)))
-    plain.networks[0] = Network("Net", {"scale": Slot((3, 4), UNSAVED)}, {}, [])
+    plain.networks[0] = ScriptNetwork("Net", {"scale": Slot((3, 4), UNSAVED)}, {}, [])
     verdict = Expectation(plain).judge(run())
     assert verdict.departures == []
     assert [*verdict.unseen] == ["the constant scale"]
@@ -219,9 +228,9 @@ def test_a_constant_that_one_side_alone_keeps_is_named_and_not_compared():
 )
 def test_another_batch_is_known_by_its_samples(batch, told):
     plain, second = run(), run().steps[0]
-    second.number, second.calls[0].inputs = 2, [Given(WEIGHTS + 5)]
+    second.number, second.calls[0].inputs = 2, [StepInput(WEIGHTS + 5)]
     plain.steps.append(second)
-    candidate = run(lambda s: setattr(s.calls[0], "inputs", [Given(batch)]))
+    candidate = run(lambda s: setattr(s.calls[0], "inputs", [StepInput(batch)]))
     first = Expectation(plain).judge(candidate).departures[0]
     assert first.stage == "data"
     assert first.told.partition("; ")[2] == told
@@ -261,11 +270,11 @@ def test_a_number_that_is_nan_on_one_side_is_numeric():
 
 
 def test_a_batch_of_another_size_is_named_and_another_layout_is_told():
-    (first, *_) = departures(lambda s: setattr(s.calls[0], "inputs", [Given(WEIGHTS[:2])]))
+    (first, *_) = departures(lambda s: setattr(s.calls[0], "inputs", [StepInput(WEIGHTS[:2])]))
     assert (first.stage, first.name) == ("data", "input 0")
     assert first.told == "has 2 samples, and 3 in the original"
     verdict = Expectation(run()).judge(
-        run(lambda s: setattr(s.calls[0], "inputs", [Given(WEIGHTS.T)]))
+        run(lambda s: setattr(s.calls[0], "inputs", [StepInput(WEIGHTS.T)]))
     )
     assert verdict.departures == []
     assert "it is not handed over, nor compared" in verdict.notes[0]
@@ -275,7 +284,7 @@ def test_a_batch_that_is_normalised_once_more_is_told_so():
     pictures = np.linspace(0.0, 1.0, 96, dtype="float32").reshape(2, 3, 4, 4)
 
     def given(values):
-        return lambda s: setattr(s.calls[0], "inputs", [Given(values)])
+        return lambda s: setattr(s.calls[0], "inputs", [StepInput(values)])
 
     plain = run(given(pictures))
     (found,) = Expectation(plain).judge(run(given((pictures - 0.5) / 0.25))).departures

@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from equivalence.scripts.judging import EVALUATED, TRAINED, Departure
+from equivalence.scripts.judging import EVALUATED, TRAINED, StepDeparture
 from equivalence.scripts.known import KNOWN, known
-from equivalence.scripts.steps import Step, Stored
+from equivalence.scripts.steps import KeptTensor, Step
 
 ROOT = Path(__file__).parents[3]
-UPDATE = Departure(1, "update", "fc.weight", "is off")
+UPDATE = StepDeparture(1, "update", "fc.weight", "is off")
 
 
 @pytest.mark.parametrize("each", KNOWN, ids=lambda each: each.finding)
@@ -30,12 +30,12 @@ def test_nesterov_is_told_where_it_is_asked_for():
 def test_nothing_is_told_of_a_class_of_one_s_own_or_of_another_stage():
     own, adam = Step(kind="train.Adam"), Step(kind="mindspore.nn.optim.adam.Adam")
     assert known(UPDATE, [own]) == ""
-    assert known(Departure(1, "data", "input 0", ""), [adam]) == ""
+    assert known(StepDeparture(1, "data", "input 0", ""), [adam]) == ""
     assert "adam_epsilon" in known(UPDATE, [adam])
 
 
 def test_a_decay_that_leaves_out_norms_is_told():
-    departure = Departure(1, "settings", "weight_decay", "")
+    departure = StepDeparture(1, "settings", "weight_decay", "")
     step = Step(kind="mindspore.nn.optim.sgd.SGD")
     step.settings = {"weight_decay": {"0:norm.weight": 0.0, "0:fc.weight": 0.1}}
     assert "weight_decay_of_gamma" in known(departure, [step])
@@ -48,14 +48,14 @@ def test_a_decay_that_leaves_out_norms_is_told():
 
 
 def test_a_network_that_is_never_set_to_train_is_told():
-    departure = Departure(1, "forward", "Net", EVALUATED)
+    departure = StepDeparture(1, "forward", "Net", EVALUATED)
     assert "call net.set_train() first" in known(departure, [Step()])
     assert known(replace(departure, told=TRAINED), [Step()]) == ""
 
 
 def test_a_weight_that_stays_though_a_gradient_reaches_it_is_told():
     def step(weight, gradient):
-        stored = [Stored.of("x", np.float32([each])) for each in (weight, gradient)]
+        stored = [KeptTensor.of("x", np.float32([each])) for each in (weight, gradient)]
         named = [{"0:fc.weight": each} for each in stored]
         return Step(kind="mindspore.nn.optim.sgd.SGD", weights=named[0], reached=named[1])
 

@@ -3,9 +3,9 @@
 import pytest
 
 from equivalence.errors import DeclarationError, SideError
-from equivalence.scripts.judging import Departure, Verdict
+from equivalence.scripts.judging import RunVerdict, StepDeparture
 from equivalence.scripts.looks import NO_FAULTS, NOTHING_FITS, Faults, Looks
-from equivalence.scripts.steps import Run
+from equivalence.scripts.steps import TrainingRun
 from equivalence.scripts.text import lines
 
 NONE_KEPT = ('kept = "norm"', 'kept = "none"')
@@ -233,8 +233,16 @@ def test_faults_that_cannot_be_tried_are_told():
     def raising(*_, **__):
         raise SideError("the candidate train.py raised TypeError\nmore")
 
-    departure = Departure(1, "gradients", "w", "is off", roundings=99.0)
-    looks = Looks(raising, raising, Run([]), Run([]), Verdict([departure]), {}, lambda _: None)
+    departure = StepDeparture(1, "gradients", "w", "is off", roundings=99.0)
+    looks = Looks(
+        raising,
+        raising,
+        TrainingRun([]),
+        TrainingRun([]),
+        RunVerdict([departure]),
+        {},
+        lambda _: None,
+    )
     found = looks.faults(None, [object()])
     assert found == Faults(failed="the candidate train.py raised TypeError")
     assert not found.explain_all

@@ -7,8 +7,8 @@ from mindspore import nn, ops
 
 from equivalence.host.isolation import isolated
 from equivalence.scripts.mindspore_side import GRAPH, MindSporeSide
-from equivalence.scripts.recording import Recorder
-from equivalence.scripts.running import Training
+from equivalence.scripts.recording import RunRecorder
+from equivalence.scripts.running import ScriptTraining
 from equivalence.targets import offered
 
 X, Y = np.arange(6, dtype="float32").reshape(2, 3), np.array([0, 1], "int32")
@@ -48,9 +48,9 @@ def run():
     """Runs a function; gives what was seen."""
 
     def run(function, *arguments, steps=1, given=None, eager=False):
-        recorder = Recorder(MindSporeSide(eager), steps, given)
+        recorder = RunRecorder(MindSporeSide(eager), steps, given)
         with isolated(), offered(lambda: function(*arguments), "training") as target:
-            Training("candidate", target).run(recorder, recorder.side.watching(recorder))
+            ScriptTraining("candidate", target).run(recorder, recorder.side.watching(recorder))
         return recorder.run
 
     return run

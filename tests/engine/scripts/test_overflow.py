@@ -5,9 +5,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from equivalence.scripts.overflow import Found, first_step, inspect, of_gradients
-from equivalence.scripts.recording import Recorder
-from equivalence.scripts.running import Training
+from equivalence.scripts.overflow import OverflowSeen, first_step, inspect, of_gradients
+from equivalence.scripts.recording import RunRecorder
+from equivalence.scripts.running import ScriptTraining
 from tests.engine.scripts.test_judging import WEIGHTS, run, stored
 
 
@@ -39,7 +39,7 @@ def test_an_operator_makes_what_none_of_its_arguments_has(given, made, told):
 
 
 def test_layers_in_half_precision_are_noted_once():
-    found = Found()
+    found = OverflowSeen()
     found.note("fc", [FINITE], states)
     found.note("conv", [("bfloat16", False, False)], states)
     found.note("conv", [INFINITE], states)
@@ -96,17 +96,17 @@ def watched(folder, code):
     """What is seen of the first step of a script."""
     from equivalence.scripts import mindspore_side, torch_side
 
-    found = Found()
+    found = OverflowSeen()
     (folder / "train.py").write_text(code)
     if "import torch" in code:
         side = torch_side.TorchSide()
-        recorder = Recorder(side, 1, looked_into=1)
-        watch = torch_side.Watch(recorder, found)
+        recorder = RunRecorder(side, 1, looked_into=1)
+        watch = torch_side.StepWatch(recorder, found)
     else:
         side = mindspore_side.MindSporeSide()
-        recorder = Recorder(side, 1, looked_into=1)
-        watch = mindspore_side.Watch(side, recorder, found)
-    Training("reference", "train.py").run(recorder, side.watching(recorder, watch))
+        recorder = RunRecorder(side, 1, looked_into=1)
+        watch = mindspore_side.StepWatch(side, recorder, found)
+    ScriptTraining("reference", "train.py").run(recorder, side.watching(recorder, watch))
     return found, recorder.run
 
 
@@ -132,11 +132,11 @@ def test_a_mask_of_infinities_is_none(folder):
 def test_memory_that_an_operator_gives_besides_makes_no_overflow(name, told):
     import mindspore as ms
 
-    from equivalence.scripts.mindspore_side import Watch
+    from equivalence.scripts.mindspore_side import StepWatch
 
-    found = Found()
+    found = OverflowSeen()
     seen = SimpleNamespace(is_looked_into=True, layer_now="")
-    watch = Watch(SimpleNamespace(is_forward=True), seen, found)
+    watch = StepWatch(SimpleNamespace(is_forward=True), seen, found)
     made = ms.Tensor([1.0]), ms.Tensor([np.nan])
     watch.after(SimpleNamespace(name=name, args=()), made)
     assert bool(found.first) == told

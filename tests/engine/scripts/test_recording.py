@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from equivalence.scripts.recording import Recorder, StoppedError
-from equivalence.scripts.steps import Network
+from equivalence.scripts.recording import RunRecorder, StoppedError
+from equivalence.scripts.steps import ScriptNetwork
 from equivalence.structure.slots import Slot
 
 
@@ -27,7 +27,7 @@ class Side:
 
     def network(self, network):
         slots = {name: Slot(w.shape, "parameter") for name, w in network.weights.items()}
-        return Network("Net", slots, {}, [])
+        return ScriptNetwork("Net", slots, {}, [])
 
     def look(self, value):
         return value if isinstance(value, np.ndarray) else None
@@ -56,9 +56,9 @@ def one_step(recorder, network, x, gradient=1.0):
 
 
 def test_a_second_run_gets_weights_and_inputs_and_its_own_are_kept():
-    first = Recorder(Side(), 1)
+    first = RunRecorder(Side(), 1)
     one_step(first, net(1.0), np.ones(3))
-    second = Recorder(Side(), 1, first.run)
+    second = RunRecorder(Side(), 1, first.run)
     got = one_step(second, net(5.0), np.zeros(3))
     assert got.tolist() == [1.0, 1.0, 1.0]
     assert second.run.steps[0].calls[0].inputs[0].values.tolist() == [0.0, 0.0, 0.0]
@@ -66,20 +66,20 @@ def test_a_second_run_gets_weights_and_inputs_and_its_own_are_kept():
 
 
 def test_inputs_that_are_the_same_stay_the_very_objects():
-    first = Recorder(Side(), 1)
+    first = RunRecorder(Side(), 1)
     one_step(first, net(1.0), np.ones(3))
     x = np.ones(3)
-    assert one_step(Recorder(Side(), 1, first.run), net(1.0), x) is x
+    assert one_step(RunRecorder(Side(), 1, first.run), net(1.0), x) is x
 
 
 def test_inputs_of_another_shape_stay():
-    first = Recorder(Side(), 1)
+    first = RunRecorder(Side(), 1)
     one_step(first, net(1.0), np.ones((2, 3)))
-    assert one_step(Recorder(Side(), 1, first.run), net(1.0), np.zeros(3)).tolist() == [0, 0, 0]
+    assert one_step(RunRecorder(Side(), 1, first.run), net(1.0), np.zeros(3)).tolist() == [0, 0, 0]
 
 
 def test_the_run_ends_at_the_first_call_after_its_last_step():
-    recorder, network = Recorder(Side(), 2), net(1.0)
+    recorder, network = RunRecorder(Side(), 2), net(1.0)
     one_step(recorder, network, np.ones(3))
     one_step(recorder, network, np.ones(3))
     with pytest.raises(StoppedError):
@@ -88,7 +88,7 @@ def test_the_run_ends_at_the_first_call_after_its_last_step():
 
 
 def test_gradients_are_divided_by_the_scale_of_the_loss():
-    recorder, network = Recorder(Side(), 1), net(1.0)
+    recorder, network = RunRecorder(Side(), 1), net(1.0)
     recorder.enter(network, ((np.ones(3),), {}), True, True)
     recorder.scaled(4.0)
     recorder.gradients({id(network.weights["w"]): np.full(3, 8.0)}, accumulate=True)
@@ -98,23 +98,23 @@ def test_gradients_are_divided_by_the_scale_of_the_loss():
 
 
 def test_calls_without_gradients_out_of_training_are_counted_and_not_kept():
-    recorder, network = Recorder(Side(), 1), net(1.0)
+    recorder, network = RunRecorder(Side(), 1), net(1.0)
     _, call = recorder.enter(network, ((np.ones(3),), {}), False, False)
     assert call is None
     assert (recorder.run.evaluations, recorder.step.calls) == (1, [])
 
 
 def test_draws_are_handed_on_once_each_by_law_and_shape():
-    first = Recorder(Side(), 1)
+    first = RunRecorder(Side(), 1)
     first.drawn("randn", np.full(2, 1.0))
     first.drawn("randn_like", np.full(2, 2.0))
     one_step(first, net(1.0), np.ones(3))
-    second = Recorder(Side(), 1, first.run)
+    second = RunRecorder(Side(), 1, first.run)
     assert second.drawn("normal", np.zeros(2)).tolist() == [1.0, 1.0]
     assert second.drawn("normal", np.zeros(2)).tolist() == [2.0, 2.0]
     one_step(second, net(1.0), np.ones(3))
     assert second.run.steps[0].replayed
-    third = Recorder(Side(), 1, first.run)
+    third = RunRecorder(Side(), 1, first.run)
     assert third.drawn("rand", np.zeros(2)).tolist() == [0.0, 0.0]
     one_step(third, net(1.0), np.ones(3))
     assert not third.run.steps[0].replayed
@@ -126,13 +126,13 @@ def test_what_cannot_be_looked_through_is_told():
         def look(self, _):
             raise RuntimeError("odd")
 
-    recorder = Recorder(Odd(), 1)
+    recorder = RunRecorder(Odd(), 1)
     one_step(recorder, net(1.0), np.ones(3))
     assert recorder.run.notes == ["averages of weights could not be looked for: RuntimeError: odd"]
 
 
 def test_gradients_that_overflow_are_none_of_the_sum_where_their_update_is_skipped():
-    recorder, network = Recorder(Side(), 1), net(1.0)
+    recorder, network = RunRecorder(Side(), 1), net(1.0)
     weight = network.weights["w"]
     recorder.enter(network, ((np.ones(3),), {}), True, True)
     recorder.gradients({id(weight): np.array([1.0, np.inf, 1.0])}, accumulate=True)
@@ -143,7 +143,7 @@ def test_gradients_that_overflow_are_none_of_the_sum_where_their_update_is_skipp
 
 
 def test_gradients_that_overflow_stay_where_they_reach_the_optimiser():
-    recorder, network = Recorder(Side(), 1), net(1.0)
+    recorder, network = RunRecorder(Side(), 1), net(1.0)
     weight = network.weights["w"]
     recorder.enter(network, ((np.ones(3),), {}), True, True)
     recorder.gradients({id(weight): np.array([1.0, np.inf, 1.0])}, accumulate=True)
@@ -153,9 +153,9 @@ def test_gradients_that_overflow_stay_where_they_reach_the_optimiser():
 
 
 def test_a_rank_may_keep_its_own_weights():
-    first = Recorder(Side(), 1)
+    first = RunRecorder(Side(), 1)
     one_step(first, net(1.0), np.ones(3))
-    second = Recorder(Side(), 1, first.run)
+    second = RunRecorder(Side(), 1, first.run)
     second.loads = False
     one_step(second, net(5.0), np.ones(3))
     assert second.run.steps[0].weights["0:w"].values.tolist() == [4.9, 4.9, 4.9]
@@ -163,7 +163,7 @@ def test_a_rank_may_keep_its_own_weights():
 
 def test_weights_that_other_ranks_send_are_those_before_the_next_step():
     for waits, expected in ((True, [7.0] * 3), (False, [0.9] * 3)):
-        recorder, network = Recorder(Side(), 2), net(1.0)
+        recorder, network = RunRecorder(Side(), 2), net(1.0)
         recorder.waits = waits
         one_step(recorder, network, np.ones(3))
         recorder.run.steps[0].reached.clear()  # this rank's optimiser had no gradient

@@ -10,7 +10,7 @@ import pytest
 
 from equivalence.errors import DeclarationError, SideError
 from equivalence.scripts.recording import StoppedError
-from equivalence.scripts.running import UNSEEDED, Training
+from equivalence.scripts.running import UNSEEDED, ScriptTraining
 
 
 class Recorder:
@@ -27,7 +27,7 @@ class Recorder:
 def run(folder, text, arguments="", steps=0):
     (folder / "train.py").write_text(text)
     recorder = Recorder(steps)
-    Training("reference", "train.py", arguments).run(recorder, contextlib.nullcontext())
+    ScriptTraining("reference", "train.py", arguments).run(recorder, contextlib.nullcontext())
     return recorder
 
 
@@ -96,7 +96,7 @@ def test_the_variables_of_a_script_are_set_and_put_back(folder, monkeypatch):
     monkeypatch.delenv("SHARDS", raising=False)
     (folder / "train.py").write_text("import os\nfound = os.environ['SHARDS']\n")
     recorder = Recorder()
-    training = Training("reference", str(folder / "train.py"), variables={"SHARDS": "4"})
+    training = ScriptTraining("reference", str(folder / "train.py"), variables={"SHARDS": "4"})
     training.run(recorder, contextlib.nullcontext())
     assert recorder.names["found"] == "4"
     assert "SHARDS" not in os.environ
@@ -119,7 +119,7 @@ def test_an_exit_after_the_last_line_is_an_end(folder):
 
 def test_a_script_that_is_not_there_is_an_error():
     with pytest.raises(DeclarationError, match="neither a script nor MODULE:FUNCTION"):
-        Training("candidate", "nowhere.py")
+        ScriptTraining("candidate", "nowhere.py")
 
 
 def test_a_function_in_a_file_is_imported_from_its_folder(folder):
@@ -128,19 +128,19 @@ def test_a_function_in_a_file_is_imported_from_its_folder(folder):
     text = "import helper_of_it\ndef train(steps):\n    helper_of_it.SEEN.append(steps)\n"
     (folder / "sub" / "train_of_it.py").write_text(text)
     recorder = Recorder()
-    training = Training("candidate", "sub/train_of_it.py:train", steps=3)
+    training = ScriptTraining("candidate", "sub/train_of_it.py:train", steps=3)
     training.run(recorder, contextlib.nullcontext())
     assert recorder.ended
 
 
 def test_a_file_of_a_function_that_is_not_there_is_an_error():
     with pytest.raises(DeclarationError, match=r"there is no file sub/train\.py"):
-        Training("candidate", "sub/train.py:train")
+        ScriptTraining("candidate", "sub/train.py:train")
 
 
 def test_a_function_takes_no_arguments():
     with pytest.raises(DeclarationError, match="are for a script"):
-        Training("candidate", "nets:train", "--lr 1")
+        ScriptTraining("candidate", "nets:train", "--lr 1")
 
 
 def test_a_function_is_called_with_steps_and_its_generator_is_run(folder):
@@ -149,11 +149,11 @@ def test_a_function_is_called_with_steps_and_its_generator_is_run(folder):
         "        yield each\n"
     )
     recorder = Recorder()
-    Training("reference", "mine:train", steps=4).run(recorder, contextlib.nullcontext())
+    ScriptTraining("reference", "mine:train", steps=4).run(recorder, contextlib.nullcontext())
     assert recorder.ended
 
 
 def test_a_function_that_needs_more_is_an_error(folder):
     (folder / "needy.py").write_text("def train(steps, data):\n    pass\n")
     with pytest.raises(DeclarationError, match="with steps and seed alone"):
-        Training("reference", "needy:train").run(Recorder(), contextlib.nullcontext())
+        ScriptTraining("reference", "needy:train").run(Recorder(), contextlib.nullcontext())

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from equivalence.scripts.samples import missing, places, taken
-from equivalence.scripts.steps import Given
+from equivalence.scripts.steps import StepInput
 
 X = np.random.default_rng(0).normal(size=(8, 3)).astype("float32")
 Y = np.arange(8) % 2
@@ -12,7 +12,10 @@ Y = np.arange(8) % 2
 
 def found(*own, whole=(X, Y), rank=0, ranks=2):
     return places(
-        [Given(np.array(each)) for each in own], [Given(each) for each in whole], rank, ranks
+        [StepInput(np.array(each)) for each in own],
+        [StepInput(each) for each in whole],
+        rank,
+        ranks,
     )
 
 
@@ -50,12 +53,12 @@ def test_what_is_no_part_has_no_places(own):
 
 def test_samples_that_are_not_there_are_counted():
     own = np.concatenate([X[:3], X[:1] + 1])
-    assert missing([Given(own)], [Given(X)]) == 1
-    assert missing([Given(X[4:])], [Given(X)]) == 0
+    assert missing([StepInput(own)], [StepInput(X)]) == 1
+    assert missing([StepInput(X[4:])], [StepInput(X)]) == 0
 
 
 def test_what_a_network_has_computed_tells_nothing():
-    assert places([Given(X[4:])], [Given(X, computed=True)], 0, 2) is None
+    assert places([StepInput(X[4:])], [StepInput(X, computed=True)], 0, 2) is None
 
 
 def test_several_rows_of_a_tensor_belong_to_a_sample():

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from equivalence.scripts.single import Kept, search
+from equivalence.scripts.single import Float32Trials, search
 
 LAYERS = list("abcdefgh")
 
@@ -23,7 +23,7 @@ def test_either_of_two_layers_is_enough_and_one_is_given():
 
 
 def test_where_all_layers_do_not_help_one_trial_tells():
-    assert search(lambda _: False, LAYERS, 100.0) == Kept((), 8, 1)
+    assert search(lambda _: False, LAYERS, 100.0) == Float32Trials((), 8, 1)
 
 
 def test_when_the_time_is_over_what_is_left_is_not_called_the_smallest():

@@ -6,11 +6,11 @@ import pytest
 from equivalence.errors import DeclarationError
 from equivalence.scripts.steps import (
     WHOLE,
-    Given,
-    Network,
-    Run,
+    KeptTensor,
+    ScriptNetwork,
     Step,
-    Stored,
+    StepInput,
+    TrainingRun,
     demand_steps,
     fit,
     law_of,
@@ -19,16 +19,16 @@ from equivalence.scripts.steps import (
 
 def test_a_large_tensor_is_kept_as_its_sketch_and_a_change_shows_in_it():
     values = np.linspace(0.0, 1.0, WHOLE + 1, dtype="float32")
-    stored = Stored.of("fc.weight", values)
+    stored = KeptTensor.of("fc.weight", values)
     assert (stored.sketched, stored.shape, stored.values.size) == (True, (WHOLE + 1,), 256)
     values[7] += 1.0
-    assert not np.array_equal(Stored.of("fc.weight", values).values, stored.values)
-    assert not Stored.of("fc.bias", values[:9]).sketched
+    assert not np.array_equal(KeptTensor.of("fc.weight", values).values, stored.values)
+    assert not KeptTensor.of("fc.bias", values[:9]).sketched
 
 
 def test_a_tensor_is_a_copy():
     values = np.zeros(3)
-    stored = Stored.of("x", values)
+    stored = KeptTensor.of("x", values)
     values += 1
     assert stored.values.tolist() == [0.0, 0.0, 0.0]
 
@@ -42,11 +42,11 @@ def test_a_tensor_is_a_copy():
     ],
 )
 def test_tensors_fit_by_shape_and_kind_whatever_their_width(values, fits):
-    assert fit([Given(np.zeros((2, 3), "int64"))], [Given(values)]) is fits
+    assert fit([StepInput(np.zeros((2, 3), "int64"))], [StepInput(values)]) is fits
 
 
 def test_another_number_of_tensors_does_not_fit():
-    assert not fit([Given(np.zeros(2))], [])
+    assert not fit([StepInput(np.zeros(2))], [])
 
 
 @pytest.mark.parametrize("name", ["normal_", "randn", "standard_normal"])
@@ -56,7 +56,7 @@ def test_a_law_is_the_same_by_all_names(name):
 
 def test_a_run_without_a_step_or_a_network_is_an_error_with_the_cure():
     with pytest.raises(DeclarationError, match=r"without an update .* --execution pynative"):
-        demand_steps(Run(), "candidate", "m.py")
+        demand_steps(TrainingRun(), "candidate", "m.py")
     with pytest.raises(DeclarationError, match="no call of a network was seen: call the network"):
-        demand_steps(Run(steps=[Step()]), "reference", "t.py")
-    demand_steps(Run([Network("Net", {}, {}, [])], [Step()]), "reference", "t.py")
+        demand_steps(TrainingRun(steps=[Step()]), "reference", "t.py")
+    demand_steps(TrainingRun([ScriptNetwork("Net", {}, {}, [])], [Step()]), "reference", "t.py")

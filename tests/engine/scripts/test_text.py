@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from equivalence.judge.settings import Difference, Settings
-from equivalence.scripts.compare import Result
+from equivalence.judge.settings import SettingDifference, Settings
+from equivalence.scripts.compare import TrainingsResult
 from equivalence.scripts.judging import Expectation
-from equivalence.scripts.layers import Culprit
+from equivalence.scripts.layers import LayerCulprit
 from equivalence.scripts.looks import Fits
 from equivalence.scripts.overflow import Overflow
-from equivalence.scripts.single import Kept
+from equivalence.scripts.single import Float32Trials
 from equivalence.scripts.text import document, lines
 from tests.engine.scripts.test_judging import CHANGES, run
 
@@ -20,7 +20,7 @@ def result(change=None, steps=1, culprit=None):
     plain, ours = run(), run(change)
     expectation = Expectation(plain)
     verdict = expectation.judge(ours)
-    return Result("t.py", "m.py", steps, 2, plain, ours, verdict, {}, expectation, culprit)
+    return TrainingsResult("t.py", "m.py", steps, 2, plain, ours, verdict, {}, expectation, culprit)
 
 
 def test_a_right_port_is_equal_with_its_largest_error():
@@ -56,12 +56,16 @@ def test_data_alone_is_told_to_be_all_and_with_more_it_is_not():
 
 
 def test_the_layer_has_its_own_lines():
-    told = lines(result(CHANGES["forward"], culprit=Culprit("fc (Linear)", "m.py:7", "t.py:8")))
+    told = lines(
+        result(CHANGES["forward"], culprit=LayerCulprit("fc (Linear)", "m.py:7", "t.py:8"))
+    )
     assert told[2:5] == ["    first in fc (Linear)", "    port: m.py:7", "    original: t.py:8"]
 
 
 def test_layers_that_differ_alike_are_told_once():
-    differing = [Difference("eps", "1e-05", "1e-07", layer=f"bn{each}", kind="B") for each in "123"]
+    differing = [
+        SettingDifference("eps", "1e-05", "1e-07", layer=f"bn{each}", kind="B") for each in "123"
+    ]
     differing[2] = replace(differing[2], candidate="1e-06")
     told = lines(replace(result(), settings={"Net": Settings(3, 9, tuple(differing))}))
     assert told[1:4] == [
@@ -109,7 +113,7 @@ def test_where_numbers_overflow_and_what_to_keep_in_float32_is_told_and_written(
     changed = replace(
         both,
         overflows={"candidate": (1, overflow), "reference": (2, Overflow("no operator was seen"))},
-        kept=Kept(("act", "norm._backbone"), 5, 7),
+        kept=Float32Trials(("act", "norm._backbone"), 5, 7),
     )
     told = lines(changed)
     assert (
@@ -123,7 +127,7 @@ def test_where_numbers_overflow_and_what_to_keep_in_float32_is_told_and_written(
     written = document(changed)
     assert written["float32"] == ["act", "norm._backbone"]
     assert written["overflows"]["candidate"]["step"] == 1
-    unsure = lines(replace(changed, kept=Kept(("act",), 5, 7, smallest=False)))
+    unsure = lines(replace(changed, kept=Float32Trials(("act",), 5, 7, smallest=False)))
     assert any("fewer may do" in line for line in unsure)
     assert not any("write net." in line for line in unsure)
 
@@ -133,10 +137,10 @@ def test_what_could_not_be_tried_is_told():
     told = lines(replace(wrong, fits=Fits((), tried=12, failed=2, left=3)))
     tried = "  fits: none of 10 mistakes that were tried"
     assert f"{tried}; 2 could not run in the original; 3 had no time left" in told
-    none = lines(replace(wrong, kept=Kept((), 5, 1, failed=1, why="it raises")))
+    none = lines(replace(wrong, kept=Float32Trials((), 5, 1, failed=1, why="it raises")))
     assert (
         "  which layers to keep in float32 was not found by trying: 1 trial, of which 1 could not "
         "run: it raises" in none
     )
-    some = lines(replace(wrong, kept=Kept(("act",), 5, 7, failed=2, why="it raises")))
+    some = lines(replace(wrong, kept=Float32Trials(("act",), 5, 7, failed=2, why="it raises")))
     assert any("7 trials, of which 2 could not run: it raises): act" in line for line in some)

@@ -7,8 +7,8 @@ from torch import nn
 from torch.nn import functional as F
 
 from equivalence.distributed import alone
-from equivalence.scripts.recording import Recorder
-from equivalence.scripts.running import Training
+from equivalence.scripts.recording import RunRecorder
+from equivalence.scripts.running import ScriptTraining
 from equivalence.scripts.torch_side import TorchSide
 
 HEAD = """
@@ -28,9 +28,9 @@ def run(folder):
     """Runs code as a script; gives what was seen."""
 
     def run(code, steps=4, given=None, head=HEAD, **options):
-        recorder = Recorder(TorchSide(**options), steps, given)
+        recorder = RunRecorder(TorchSide(**options), steps, given)
         (folder / "train.py").write_text(head + code)
-        Training("reference", "train.py").run(recorder, recorder.side.watching(recorder))
+        ScriptTraining("reference", "train.py").run(recorder, recorder.side.watching(recorder))
         return recorder.run
 
     return run

@@ -12,7 +12,7 @@ from equivalence.declare.draws import normal
 from equivalence.judge.verdict import judge
 from equivalence.sample import Perturbed, Sample, resolve_inputs
 from equivalence.sides.torch_network import TorchNetwork
-from equivalence.sides.torch_noise import COINS, STEPS, Noise, Watched
+from equivalence.sides.torch_noise import COINS, STEPS, Noise, WatchedPrecision
 from equivalence.truth import compute as truth
 from equivalence.truth.measurement import Measurement
 from equivalence.twins.check import check
@@ -196,7 +196,7 @@ def test_subnormal_halves_are_rounded_by_their_distance():
 
 def test_an_operator_is_rounded_in_the_precision_of_the_own_run():
     x = torch.randn(8, 4)
-    watched = Watched()
+    watched = WatchedPrecision()
     with torch.autocast("cpu", dtype=torch.float16), watched:
         (F.linear(x, torch.randn(3, 4)).tanh() * 3.3).float().exp()
     assert watched.precisions["exp"] == [torch.float32]

@@ -1,7 +1,7 @@
 import numpy as np
 
 from equivalence.statements.calls import Recording
-from equivalence.statements.cotangents import Departure, departure, quantities, reached
+from equivalence.statements.cotangents import CotangentDeparture, departure, quantities, reached
 from equivalence.statements.same import Quantities
 
 X, Y = np.array([1.0, 2.0, 3.0]), np.array([1.0, 4.0, 9.0])
@@ -38,7 +38,7 @@ def test_tensors_that_are_handed_on_are_one_quantity():
 def test_equal_cotangents_agree_and_others_depart():
     assert compared(run(2 * X), run(2 * X)) == [True, True]
     found, right = compared(run(-2 * X), run(2 * X))
-    assert isinstance(found, Departure)
+    assert isinstance(found, CotangentDeparture)
     assert right is True
     assert found.spot == (0, 0)
     assert found.want.tolist() == (2 * X).tolist()

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from equivalence.statements.calls import Code, Handed, Statement, at_line
+from equivalence.statements.calls import Code, HandedNumber, Statement, at_line
 from equivalence.statements.handed import Handing, handed
 
 
@@ -74,7 +74,7 @@ class Everything(Code):
 )
 def test_one_call_gets_another_number(caller, got, results, origin):
     before = sys.gettrace()
-    with Handing(Everything(), here(1, caller), Handed("factor", got, 5.0)) as handing:
+    with Handing(Everything(), here(1, caller), HandedNumber("factor", got, 5.0)) as handing:
         assert calls(1.0) == results
     assert sys.gettrace() is before
     assert (handing.origin and handing.origin.text) == origin
@@ -85,6 +85,6 @@ def test_a_default_is_at_the_line_of_def():
         return scaled(1.0)
 
     caller = by_default.__code__.co_firstlineno + 1
-    with Handing(Everything(), here(1, caller), Handed("factor", 2.0, 5.0)) as handing:
+    with Handing(Everything(), here(1, caller), HandedNumber("factor", 2.0, 5.0)) as handing:
         assert by_default() == 5.0
     assert handing.origin.text == "def scaled(x, factor=2.0):"

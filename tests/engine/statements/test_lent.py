@@ -6,7 +6,7 @@ import pytest
 from equivalence.declare.draws import normal
 from equivalence.judge.verdict import judge
 from equivalence.runs import kept, pairing, sides
-from equivalence.runs.comparison import Drawn
+from equivalence.runs.comparison import CaseAtSeed
 from equivalence.sides.feed import Feed
 from equivalence.statements.lent import lend, weights
 from equivalence.statements.mindspore_calls import MindSporeCalls
@@ -25,7 +25,7 @@ def both():
     """The reference as a measurement, the truth, the candidate, and the partners."""
     known, network = kept.reference(WRONG, 0), sides.build_candidate(WRONG)
     partners = pairing.partners(WRONG, known.slots, network.slots())
-    return Drawn(WRONG, 0).measurement(known.sample), known.expected, network, partners
+    return CaseAtSeed(WRONG, 0).measurement(known.sample), known.expected, network, partners
 
 
 def run(both, layers):

@@ -8,7 +8,7 @@ import ms_models.resnet
 import pt_reference.resnet
 from equivalence.declare.twin import cases
 from equivalence.runs import pairing, sides
-from equivalence.runs.comparison import Drawn
+from equivalence.runs.comparison import CaseAtSeed
 from equivalence.structure import settings as configuration
 from equivalence.structure.layers import common, compare_settings, differences, unread
 from equivalence.structure.mindspore_settings import settings
@@ -101,7 +101,7 @@ def test_every_setting_of_a_training_can_be_read(twin):
     case = next(cases(twin, "cpu"))
     reference, candidate = sides.build_reference(case), sides.build_candidate(case)
     partners = pairing.partners(case, reference.slots(), candidate.slots())
-    theirs = sides.reference_layers(case, reference, Drawn(case, 0).sample())
+    theirs = sides.reference_layers(case, reference, CaseAtSeed(case, 0).sample())
     ours = candidate.layers(partners) + sides.candidate_step(candidate, partners)
     unread = compare_settings(theirs, ours, partners.rename).unread
     assert {each.raised for each in unread} <= {OWN_UPDATE}

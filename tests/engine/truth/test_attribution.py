@@ -19,7 +19,7 @@ from equivalence.runs.kept import reference
 from equivalence.sides.torch_network import TorchNetwork
 from equivalence.truth import compute as truth
 from equivalence.truth import explained, flips
-from equivalence.truth.flips import Branches
+from equivalence.truth.flips import ChosenBranches
 from equivalence.twins import excuses
 from equivalence.twins.check import check
 from tests.engine.parts import networks_ms
@@ -126,7 +126,7 @@ def test_flips_of_probes_are_no_sensitivity(monkeypatch):
     name = "gradient:input[0]"
     held = [reference(HALF, seed).expected[name].spread_peak for seed in range(4)]
     monkeypatch.setattr(kept, "_references", [])
-    monkeypatch.setattr(flips, "Branches", lambda _: Branches(()))
+    monkeypatch.setattr(flips, "ChosenBranches", lambda _: ChosenBranches(()))
     free = [reference(HALF, seed).expected[name].spread_peak for seed in range(4)]
     assert max(free) > 20 * max(held)
 

@@ -178,7 +178,7 @@ def test_a_truth_that_is_nan_everywhere_is_refused_by_name():
 def test_a_sample_that_is_settled_has_no_flips_and_costs_no_run_for_them(monkeypatch):
     monkeypatch.setattr("equivalence.truth.flips.locate", None)
     monkeypatch.setattr("equivalence.truth.compute.explain", None)
-    monkeypatch.setattr("equivalence.truth.flips.Branches", None)
+    monkeypatch.setattr("equivalence.truth.flips.ChosenBranches", None)
     rectified = network("Rectified")
     assert truth.compute(Measurement(rectified, sample(normal(8, 4)), "train", U)).near == ()
 

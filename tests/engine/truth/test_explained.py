@@ -13,7 +13,7 @@ from equivalence.sides.torch_network import TorchNetwork
 from equivalence.truth import compute as truth
 from equivalence.truth import explained as explaining
 from equivalence.truth.explained import explain, whole_flips
-from equivalence.truth.flips import Branches, locate, may_flip
+from equivalence.truth.flips import ChosenBranches, locate, may_flip
 from equivalence.truth.measurement import Measurement
 from tests.engine.parts.small import sample
 from tests.engine.truth.test_flips import STEPS, UNBIASED, U, small
@@ -51,7 +51,7 @@ class Chain(nn.Module):
 
 def all_of(network, drawn, near, mask=None):
     mask = [True] * len(near) if mask is None else mask
-    return network.run(drawn, "train", "float64", Branches(near, mask))
+    return network.run(drawn, "train", "float64", ChosenBranches(near, mask))
 
 
 @pytest.mark.parametrize("mask", list(itertools.product([False, True], repeat=4)))
@@ -259,7 +259,7 @@ def test_flips_of_what_is_exactly_at_its_bound_are_found_among_many():
     near = may_flip(measurement)
     assert len(near) == 48 > explaining.TRIED
     mask = [number % 16 == 3 for number in range(48)]
-    run = measurement.run(watch=Branches(near, mask))
+    run = measurement.run(watch=ChosenBranches(near, mask))
     found, _ = explain(measurement, truth.begin(measurement), near, run)
     assert found == tuple(itertools.compress(near, mask))
 
@@ -281,7 +281,7 @@ def test_steps_are_found_among_many_with_what_they_change_in_outputs():
     known = truth.begin(measurement)
     known.near = near
     mask = [number % 16 == 3 for number in range(48)]
-    run = measurement.run(watch=Branches(near, mask))
+    run = measurement.run(watch=ChosenBranches(near, mask))
     found, flipped = explain(measurement, known, near, run)
     assert found == tuple(itertools.compress(near, mask))
     assert np.array_equal(flipped["output.0"].truth, run["output.0"])

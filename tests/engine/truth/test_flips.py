@@ -18,7 +18,7 @@ from equivalence.sides.torch_constants import Constants
 from equivalence.sides.torch_network import TorchNetwork
 from equivalence.sides.torch_noise import Noise
 from equivalence.truth.compute import add_noise, begin
-from equivalence.truth.flips import Branches, Flip, locate, may_flip
+from equivalence.truth.flips import ChosenBranches, Flip, locate, may_flip
 from equivalence.truth.measurement import Measurement
 from tests.engine.kinks.test_choices import poolings
 from tests.engine.parts.small import sample
@@ -92,7 +92,7 @@ def test_a_flip_changes_the_slope_of_its_element_alone(operator, below):
     (x,) = drawn.inputs()
     assert {flip.taken for flip in located} == {0, 1}
     assert [flip.value for flip in located] == [x[index] for index in indices]
-    flipped, _ = slopes(network, drawn, Branches(located, [True, False, True, True]))
+    flipped, _ = slopes(network, drawn, ChosenBranches(located, [True, False, True, True]))
     expected = np.where(x > 0, 1.0, below)
     for index in (indices[0], *indices[2:]):
         expected[index] = below if x[index] > 0 else 1.0
@@ -107,10 +107,10 @@ def test_a_flip_of_a_relu6_changes_the_slope_at_either_of_its_kinks(tmp_path, in
     near = [(0, (0, column)) for column in range(6)]
     located = locate(Measurement(network, drawn, "train", U), near)
     assert [flip.taken for flip in located] == [1, 0, 1, 0, 0, 0]
-    same, values = slopes(network, drawn, Branches(located))
+    same, values = slopes(network, drawn, ChosenBranches(located))
     np.testing.assert_array_equal(same, [[1, 0, 1, 0, 0, 0, 1, 0, 0]])
     np.testing.assert_array_equal(values, np.clip(x.astype(np.float64), 0, 6))
-    flipped, values = slopes(network, drawn, Branches(located, [True] * 6))
+    flipped, values = slopes(network, drawn, ChosenBranches(located, [True] * 6))
     np.testing.assert_array_equal(flipped, [[0, 1, 0, 1, 1, 1, 1, 0, 0]])
     np.testing.assert_allclose(values, [[0, 0, 6, 6, 0, 6, 3, 0, 6]], rtol=1e-15, atol=1e-300)
 
@@ -140,7 +140,7 @@ def test_a_flip_takes_the_slope_beyond_the_kink(tmp_path, operator, kinks, insid
     sides = np.array([flip.taken for flip in located]).reshape(x.shape)
     assert set(sides.reshape(-1)) == {0, 1}
     for flipped, at in ((False, sides), (True, 1 - sides)):
-        found, _ = slopes(network, drawn, Branches(located, [flipped] * x.size))
+        found, _ = slopes(network, drawn, ChosenBranches(located, [flipped] * x.size))
         expected = np.where(at == 1, np.c_[list(inside)], np.c_[list(outside)])
         # So near its kink, the slope of a hardswish or an ELU is not quite that at the kink.
         np.testing.assert_allclose(found, expected, atol=2e-6)
@@ -153,13 +153,13 @@ def test_an_element_exactly_at_its_kink_takes_either_slope(tmp_path):
     measurement = Measurement(network, drawn, "train", U)
     near = locate(measurement, [(0, (0, 0)), (0, (0, 1))])
     assert [(flip.taken, flip.other) for flip in near] == [(1, 0), (1, 0)]
-    found, values = slopes(network, drawn, Branches(near, [True, False]))
+    found, values = slopes(network, drawn, ChosenBranches(near, [True, False]))
     assert found.tolist() == [[0.0, 1.0, 1.0]]
     assert values.tolist() == x.tolist()
     for moved in (1.0 + 2.0**-50, 1.0 - 2.0**-50):
         other = sample(file(tmp_path / "x.npy"))
         other.inputs = lambda *_, moved=moved: [x.astype(np.float64) * moved]
-        assert slopes(network, other, Branches(near))[0].tolist() == [[1.0, 1.0, 1.0]]
+        assert slopes(network, other, ChosenBranches(near))[0].tolist() == [[1.0, 1.0, 1.0]]
 
 
 class Steps(nn.Module):
@@ -194,7 +194,8 @@ def test_a_single_number_takes_the_slope_beyond_its_kink():
     (flip,) = locate(measurement, [(0, ())])
     assert str(flip) == "clamp at ()"
     gradients = [
-        measurement.run(watch=Branches([flip], [other]))["gradient:input[0]"] for other in (0, 1)
+        measurement.run(watch=ChosenBranches([flip], [other]))["gradient:input[0]"]
+        for other in (0, 1)
     ]
     assert sorted(bool(gradient.any()) for gradient in gradients) == [False, True]
 
@@ -204,7 +205,7 @@ def test_an_activation_that_is_flipped_moves_to_its_kink():
     (x,) = drawn.inputs()
     index = tuple(int(i) for i in np.unravel_index(x.argmax(), x.shape))
     (flip,) = locate(Measurement(network, drawn, "train", U), [(0, index)])
-    _, output = slopes(network, drawn, Branches([flip], [True]))
+    _, output = slopes(network, drawn, ChosenBranches([flip], [True]))
     assert output[index] == 0.0
 
 
@@ -227,7 +228,7 @@ def test_a_flip_of_a_max_pooling_lets_the_second_largest_win(arguments):
         arguments = (call[0], *map(list, call[1:5]), ceil_mode)
         assert two_largest(CHOICES[POOL], arguments, index) == (winner, int(place[index]))
         flip = Flip("", 0, "max_pool2d", index, 0.0, 0, winner, int(place[index]))
-        with torch.no_grad(), Branches([flip], [True]):
+        with torch.no_grad(), ChosenBranches([flip], [True]):
             flipped, chosen = F.max_pool2d(*call, return_indices=True)
         assert flipped[index] == second[index]
         assert chosen[index] == place[index]
@@ -247,7 +248,7 @@ def test_windows_with_the_same_two_largest_entries_flip_together():
     one, two = locate(measurement, [(0, index) for index in (*windows, other)])
     assert (one.indices, two.indices) == (tuple(windows), (other,))
     assert str(one).endswith("at (0, 0, 1, 2) and 5 more")
-    output = measurement.run(watch=Branches([one, two], [True, False]))["output.0"][0, 0]
+    output = measurement.run(watch=ChosenBranches([one, two], [True, False]))["output.0"][0, 0]
     assert all(output[index[2:]] == 1.0 for index in windows)
     assert (output == 2.0).sum() == 3  # windows with the larger entry alone
 
@@ -274,7 +275,7 @@ def test_a_flip_of_what_is_chosen_lets_the_second_have_the_gradient(operator):
     rows = [tuple(index) for index in np.ndindex(*watch.quantities[0].shape)]
     near = locate(measurement, [(0, index) for index in rows])
     for mask in ([False] * 4, [True, False, False, True]):
-        run = measurement.run(watch=Branches(near, mask))
+        run = measurement.run(watch=ChosenBranches(near, mask))
         chosen = order[range(4), np.array(mask, int)]
         assert np.array_equal(run["gradient:input[0]"] != 0.0, np.eye(5)[chosen] == 1.0)
         np.testing.assert_allclose(
@@ -294,8 +295,8 @@ def test_a_flip_of_the_larger_of_two_tensors_takes_the_other(operator, below):
     network, drawn = bent(operator), sample(normal(4, 5))
     near = [(0, (0, 1)), (0, (3, 4))]
     located = locate(Measurement(network, drawn, "train", U), near)
-    true, _ = slopes(network, drawn, Branches(located))
-    flipped, _ = slopes(network, drawn, Branches(located, [True, True]))
+    true, _ = slopes(network, drawn, ChosenBranches(located))
+    flipped, _ = slopes(network, drawn, ChosenBranches(located, [True, True]))
     expected = true.copy()
     for _, index in near:
         expected[index] = below if true[index] == 1.0 else 1.0
@@ -309,7 +310,7 @@ def test_a_flip_is_made_exactly_where_every_result_is_rounded():
     near = locate(measurement, [(0, index) for index in np.ndindex(4, 5)])
     rounded = Noise(2.0**-8, 0)
     with rounded:
-        found, _ = slopes(network, drawn, Branches(near, [True] * 20))
+        found, _ = slopes(network, drawn, ChosenBranches(near, [True] * 20))
     taken = np.array([flip.taken for flip in near]).reshape(4, 5)
     assert np.array_equal(found != 0.0, taken == 0)
 
@@ -320,7 +321,7 @@ def test_a_run_that_flips_nothing_is_the_truth():
         Measurement(network, drawn, "train", U), [(0, (0, 0, 1, 1)), (1, (0, 2, 3, 2))]
     )
     true = network.run(drawn, "train", "float64")
-    held = network.run(drawn, "train", "float64", Branches(located))
+    held = network.run(drawn, "train", "float64", ChosenBranches(located))
     assert all(np.array_equal(true[name], held[name]) for name in true)
 
 
@@ -330,7 +331,7 @@ def test_a_held_activation_keeps_its_branch_wherever_it_is_moved():
         Measurement(network, drawn, "train", U), [(0, index) for index in np.ndindex(4, 5)]
     )
     network.module.operator = lambda x: F.relu(-x)
-    held, _ = slopes(network, drawn, Branches(located))
+    held, _ = slopes(network, drawn, ChosenBranches(located))
     assert np.array_equal(-held, drawn.inputs()[0] > 0)
 
 

@@ -11,7 +11,7 @@ from equivalence.declare.draws import normal
 from equivalence.declare.twin import TwinCase, cases
 from equivalence.host.isolation import isolated
 from equivalence.runs import kept
-from equivalence.truth.hidden import Number, Numbers, other_number
+from equivalence.truth.hidden import Number, NumbersInCode, other_number
 from equivalence.twins import settings
 from tests.defects.twins import HIDDEN
 from tests.engine.parts import networks_pt
@@ -108,7 +108,7 @@ def test_a_number_without_which_a_gradient_is_nan_is_not_listed():
 
 
 def test_sizes_axes_and_zeros_are_no_numbers():
-    with Numbers() as numbers:
+    with NumbersInCode() as numbers:
         values = torch.ones(3, 4).sum(1).reshape(3, 1) * 2
         functional.relu(values.clamp(min=0)).masked_fill(values > 1, -torch.inf)
         torch.full((3,), 1e10)

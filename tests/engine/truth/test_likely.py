@@ -15,7 +15,7 @@ from equivalence.sides.torch_network import TorchNetwork
 from equivalence.truth import compute as truth
 from equivalence.truth import likely
 from equivalence.truth.explained import CHOICES, TRIED, explain
-from equivalence.truth.flips import Branches, locate
+from equivalence.truth.flips import ChosenBranches, locate
 from equivalence.truth.likely import Pointers, Reached
 from equivalence.truth.measurement import Measurement
 from tests.engine.parts.small import sample
@@ -167,7 +167,7 @@ def apart(one, two, units):
 
 def flipped(measurement, near, numbers):
     held = [near[number] for number in sorted(numbers)]
-    return measurement.run(watch=Branches(held, [True] * len(held)))
+    return measurement.run(watch=ChosenBranches(held, [True] * len(held)))
 
 
 def some(near, count, seed=0):

@@ -6,7 +6,7 @@ import torch
 from torch import nn, optim
 
 from equivalence.truth.mistakes import usual
-from equivalence.truth.updates import Around, Changed, known_factors, scales_of
+from equivalence.truth.updates import AroundUpdates, Changed, known_factors, scales_of
 from tests.engine.parts.steps_pt import Given
 
 
@@ -44,7 +44,7 @@ class Training:
 def trained(make, watch=None, steps=3, **settings):
     """The weights after some steps, in a context."""
     step = Step(make, **settings)
-    made = watch(Training(step)) if watch else Around()
+    made = watch(Training(step)) if watch else AroundUpdates()
     with made:
         for seed in range(steps):
             step(seed)
@@ -171,7 +171,7 @@ def test_the_rates_are_found_with_which_weights_move_as_another_training_does():
         for name, p in zip(names, optimizer.param_groups[0]["params"], strict=True):
             wanted[update, name] = p.detach().numpy().copy()
 
-    trained(lambda p: optim.SGD(p, 0.3), lambda _: Around(after=note))
+    trained(lambda p: optim.SGD(p, 0.3), lambda _: AroundUpdates(after=note))
     training = Training(Step(lambda p: optim.SGD(p, 0.1)))
     rates = Changed(training, ["kernel", "bias"]).rates(lambda *at: wanted[at])
     with rates.made():

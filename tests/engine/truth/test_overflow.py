@@ -11,7 +11,7 @@ from equivalence.declare.draws import normal
 from equivalence.host.isolation import isolated
 from equivalence.judge import excuses as table
 from equivalence.randomness.torch_draws import TorchDraws
-from equivalence.runs.comparison import Drawn
+from equivalence.runs.comparison import CaseAtSeed
 from equivalence.sides.torch_constants import Constants
 from equivalence.sides.torch_network import Function, TorchNetwork
 from equivalence.sides.torch_sums import PRODUCT_OPERATORS
@@ -69,7 +69,7 @@ def test_without_the_excuse_it_is_red(monkeypatch):
 def test_only_where_the_candidate_is_finite_float64_stands():
     case = small.case(PT + "Energy", MS + "Energy", LARGE)
     with isolated():
-        drawn = Drawn(case, 0)
+        drawn = CaseAtSeed(case, 0)
         measurement = drawn.measurement(drawn.sample())
         expected = compute.begin(measurement)
         own = measurement.run_own()

@@ -20,11 +20,11 @@ from equivalence.judge.expected import Expected
 from equivalence.judge.outcome import Kernel
 from equivalence.judge.truth import Truth
 from equivalence.own.result import verdict_lines
-from equivalence.own.session import Verdict
+from equivalence.own.session import CaseVerdict
 from equivalence.record import candidates
 from equivalence.report import text as report
 from equivalence.runs import kept
-from equivalence.runs.comparison import Drawn
+from equivalence.runs.comparison import CaseAtSeed
 from equivalence.twins import compare, excuses, kernels
 from equivalence.twins.check import check
 from equivalence.words import number
@@ -266,7 +266,7 @@ def test_a_kernel_without_a_finding_is_blamed_only_where_others_are_not_enough(e
         needed = 1.0 if equal else min(alone[name] for name in names)
         return SimpleNamespace(judgement=SimpleNamespace(equal=equal, needed=needed))
 
-    runs = object.__new__(kernels._Runs)
+    runs = object.__new__(kernels._KernelRuns)
     runs.inaccurate = ["Exp", "Softmax", "Cos", "Tanh"]
     runs.drawn, runs.compared = SimpleNamespace(case=SimpleNamespace(device="cpu")), compared
     needed, best = runs.smallest()
@@ -276,7 +276,7 @@ def test_a_kernel_without_a_finding_is_blamed_only_where_others_are_not_enough(e
 
 def found(of, seed=0):
     """The comparison of a case without excuses, and what its kernels explain."""
-    made, drawn = compare.compare_size(of, seed, flips=False), Drawn(of, seed)
+    made, drawn = compare.compare_size(of, seed, flips=False), CaseAtSeed(of, seed)
     assert not made.judgement.equal
     return made, drawn, kernels.explain(made, drawn)
 
@@ -286,7 +286,7 @@ def test_a_diagnosis_sees_the_difference_as_it_is():
 
 
 def test_a_recorded_candidate_is_not_excused():
-    reader = object.__new__(candidates.Reader)
+    reader = object.__new__(candidates.CandidateReader)
     made, drawn, explained = found(rnn())
     assert explained is not None
     with candidates.using(reader):
@@ -347,7 +347,7 @@ def test_a_comparison_of_ones_own_says_how_far_off_the_network_is_with_its_kerne
     outcome = check(buckets("Buckets"), 0)
     (log,) = outcome.kernels
     assert log.moved > 1e5
-    (text,) = verdict_lines(Verdict(outcome))
+    (text,) = verdict_lines(CaseVerdict(outcome))
     assert f"equal but for {log}, with which it is {number(log.moved)} roundings off; all 3" in text
 
 

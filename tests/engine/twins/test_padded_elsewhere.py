@@ -9,7 +9,7 @@ from torch import nn
 
 from equivalence import normal
 from equivalence.host.isolation import isolated
-from equivalence.judge.settings import Difference, Settings
+from equivalence.judge.settings import SettingDifference, Settings
 from equivalence.report import text as report
 from equivalence.runs import kept
 from equivalence.structure.settings import begins_elsewhere
@@ -165,8 +165,8 @@ def test_only_windows_that_begin_elsewhere_are_shown_by_any_sample(one, other, s
 
 
 def test_of_other_layers_and_other_settings_nothing_is_taken_away():
-    paddings = [Difference("padding", "1", "0", layer=layer, shown=True) for layer in "ab"]
-    compared = Settings(2, 4, (*paddings, Difference("stride", "1", "2", layer="a")))
+    paddings = [SettingDifference("padding", "1", "0", layer=layer, shown=True) for layer in "ab"]
+    compared = Settings(2, 4, (*paddings, SettingDifference("stride", "1", "2", layer="a")))
     left = compared.shown_right({"a"})
     assert [each.path for each in left.differing] == ["b.padding", "a.stride"]
     assert [each.path for each in left.elsewhere] == ["a.padding"]

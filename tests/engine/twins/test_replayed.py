@@ -8,7 +8,7 @@ from equivalence.errors import DeclarationError, SideError
 from equivalence.host import environment
 from equivalence.host.isolation import isolated
 from equivalence.judge import tensors
-from equivalence.judge.outcome import Draws
+from equivalence.judge.outcome import DrawsCompared
 from equivalence.runs import kept
 from equivalence.twins import replayed
 from equivalence.twins.check import check
@@ -53,7 +53,7 @@ def test_a_right_port_may_draw_in_another_way(way):
     reference, candidate, count = RIGHT[way]
     outcome = check(drawing(reference, candidate), 0)
     assert outcome.passed
-    assert outcome.draws == Draws(count)
+    assert outcome.draws == DrawsCompared(count)
 
 
 def test_without_another_pairing_these_are_red(monkeypatch):
@@ -99,12 +99,12 @@ def test_a_graph_is_told_to_be_pinned():
     right = drawing("elements", "elements", execution="graph")
     outcome = check(right, 0)
     assert outcome.passed
-    assert outcome.draws == Draws(pinned=replayed.COMPILED)
+    assert outcome.draws == DrawsCompared(pinned=replayed.COMPILED)
 
 
 def test_a_twin_of_graphs_alone_is_replayed_in_pynative_mode():
     right = drawing("elements", "elements", execution="graph", executions=("graph",))
-    assert check(right, 0).draws == Draws(1)
+    assert check(right, 0).draws == DrawsCompared(1)
 
 
 def test_what_does_not_draw_is_not_run_again(monkeypatch):
@@ -116,7 +116,7 @@ def test_without_torch_what_draws_is_pinned(monkeypatch):
     monkeypatch.setattr(replayed.environment, "installed", lambda _: False)
     assert environment.installed("torch") is False
     told = replayed.compare(drawing("elements", "elements"), Comparable(), 0)
-    assert told.draws == Draws(pinned="there is no torch here")
+    assert told.draws == DrawsCompared(pinned="there is no torch here")
 
 
 class Comparable:
@@ -138,7 +138,7 @@ def free(candidate: str, reference: str = "Latent", **options):
 def test_a_network_that_draws_by_itself_is_compared_with_the_same_draws(phase):
     outcome = check(free("Latent", phase=phase), 0)
     assert outcome.passed
-    assert outcome.draws == Draws(2 if phase == "train" else 1)
+    assert outcome.draws == DrawsCompared(2 if phase == "train" else 1)
     assert {each.name.partition(".")[0] for each in outcome.judged.verdicts} == {
         "output", "gradient:input[0]", "gradient:mean", "gradient:spread", "gradient:back"
     }  # fmt: skip

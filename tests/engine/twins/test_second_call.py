@@ -10,7 +10,7 @@ from equivalence.diagnosis.diagnose import diagnose
 from equivalence.host.isolation import isolated
 from equivalence.record.codec import decode, encode
 from equivalence.report import text
-from equivalence.report.answer import Found, answer
+from equivalence.report.answer import AnsweredCase, answer
 from equivalence.report.text import summary
 from equivalence.runs import kept
 from equivalence.twins import second_call
@@ -115,7 +115,7 @@ def test_a_count_to_no_end_is_told(execution):
     assert outcome.passed
     (told,) = outcome.states
     assert told.startswith(OWN.format("calls"))
-    (first, *after) = answer([Found(outcome)]).lines()
+    (first, *after) = answer([AnsweredCase(outcome)]).lines()
     assert first.startswith("EQUAL")
     assert any(line.startswith("The port writes calls when it runs") for line in after)
     (line, *_) = map(json.loads, text.lines(outcome))

@@ -15,7 +15,7 @@ from equivalence.diagnosis.diagnose import diagnose
 from equivalence.errors import DeclarationError
 from equivalence.host import environment
 from equivalence.host.isolation import isolated
-from equivalence.judge.settings import Difference, Settings, Unread, judge_settings
+from equivalence.judge.settings import SettingDifference, Settings, Unread, judge_settings
 from equivalence.record import truths
 from equivalence.report import text as report
 from equivalence.runs import kept
@@ -101,7 +101,9 @@ def test_a_declared_setting_passes_and_is_counted(path):
     ],
 )
 def test_the_name_to_declare_is_that_of_a_class_where_several_layers_differ_alike(differing, name):
-    found = [Difference(what, "1", "0", layer=layer, kind=kind) for layer, kind, what in differing]
+    found = [
+        SettingDifference(what, "1", "0", layer=layer, kind=kind) for layer, kind, what in differing
+    ]
     settings = Settings(2, 4, tuple(found))
     assert settings.name_to_declare == name
     declared = judge_settings(settings, {settings.name_to_declare: "why"}, "case").declared
@@ -124,7 +126,7 @@ def wrong_twice():
 
 def test_a_declared_setting_does_not_excuse_a_tensor():
     settings = {"weight_decay": "why"}
-    found = Settings(1, 1, (Difference("weight_decay", "1", "0"),))
+    found = Settings(1, 1, (SettingDifference("weight_decay", "1", "0"),))
     known = judge_settings(found, settings, "case")
     outcome = module.check(case("norms_of_large_inputs"), 0)
     wrong = replace(outcome.judgement.verdicts[0], error=17.0)
@@ -243,7 +245,7 @@ def test_a_setting_of_a_frameworks_layer_that_cannot_be_read_is_red_and_named():
 @pytest.mark.usefixtures("renamed")
 def test_it_is_told_beside_settings_that_differ():
     outcome = module.check(conv(), 0)
-    differs = Difference("stride", "1", "2", kind="Conv2d")
+    differs = SettingDifference("stride", "1", "2", kind="Conv2d")
     outcome.settings = replace(outcome.settings, differing=(differs,))
     told = report.failure(outcome, "pytest -k it").partition("details:\n")[2].splitlines()
     assert told[0].endswith("but 1 setting differs, which this sample does not show")
