@@ -57,6 +57,8 @@ KINDS = {
     "loss[": "loss",
     "update[": "update",
     "state:": "state of a training step",
+    "handed[": "gradient as an optimiser gets it",
+    "attribute:": "attribute that a run writes",
 }
 
 Record = dict[str, Any]
@@ -177,8 +179,8 @@ def why(outcome: Any) -> str | None:
 
 
 def kind(verdict: str) -> str | None:
-    """What a tensor of a trace is, by its name; None for the law of a random layer, no tensor."""
-    if verdict.startswith(tensors.random_layer("")):
+    """What a tensor of a trace is, by its name; None for a verdict on random numbers, no tensor."""
+    if tensors.of_draws(verdict):
         return None
     return next(words for prefix, words in KINDS.items() if verdict.startswith(prefix))
 

@@ -57,28 +57,28 @@ class JudgedCall(NamedTuple):
 
 
 def table(
-    target: str, used: Usage, judged: Sequence[JudgedCall], versions: Mapping[str, str]
+    target: str, used: Usage, calls: Sequence[JudgedCall], versions: Mapping[str, str]
 ) -> list[str]:
     """The lines of the table.
 
     versions: package -> version with which the errors were measured.
     """
-    counts = {danger: sum(each.verdict.danger is danger for each in judged) for danger in Danger}
+    counts = {danger: sum(each.verdict.danger is danger for each in calls) for danger in Danger}
     told = [f"{count} {SHORT[danger]}" for danger, count in counts.items() if count]
     more = f" ({len(used.files)} files)" if len(used.files) > 1 else ""
-    counted = f"{len(judged)} calls of PyTorch: {', '.join(told) or 'none'}"
+    counted = f"{len(calls)} calls of PyTorch: {', '.join(told) or 'none'}"
     lines = textwrap.wrap(f"{target}{more}: {counted}", WIDTH, break_long_words=False)
     for danger in Danger:
-        rows = _rows([each for each in judged if each.verdict.danger is danger])
+        rows = _rows([each for each in calls if each.verdict.danger is danger])
         if rows:
             lines += ["", TITLES[danger], *rows]
     return [*lines, "", *_notes(used, counts, versions)]
 
 
-def _rows(judged: Sequence[JudgedCall]) -> list[str]:
+def _rows(calls: Sequence[JudgedCall]) -> list[str]:
     """The lines of the calls of one danger; calls with the same arguments are one row."""
     groups: dict[str, list[JudgedCall]] = {}
-    for each in judged:
+    for each in calls:
         groups.setdefault(_spelled(each.call), []).append(each)
     return [line for spelled, group in groups.items() for line in _row(spelled, group)]
 
@@ -120,10 +120,10 @@ def _wrapped(head: str, words: str) -> Iterator[str]:
     ) or [head]
 
 
-def hints(judged: Sequence[JudgedCall]) -> list[str]:
+def hints(calls: Sequence[JudgedCall]) -> list[str]:
     """A line for each place: the code, and what to write."""
     lines = []
-    for each in sorted(judged, key=lambda each: natural_key(each.call.place)):
+    for each in sorted(calls, key=lambda each: natural_key(each.call.place)):
         if each.call.node is None or each.hint == each.call.text:
             continue
         told = each.hint or "?"
@@ -136,7 +136,7 @@ def hints(judged: Sequence[JudgedCall]) -> list[str]:
 
 
 def data(
-    target: str, used: Usage, judged: Sequence[JudgedCall], versions: Mapping[str, str]
+    target: str, used: Usage, calls: Sequence[JudgedCall], versions: Mapping[str, str]
 ) -> dict[str, Any]:
     """The table as JSON has it."""
     return {
@@ -160,7 +160,7 @@ def data(
                 "remarks": each.verdict.remarks,
                 "write": each.hint,
             }
-            for each in judged
+            for each in calls
         ],
     }
 

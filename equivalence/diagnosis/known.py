@@ -43,23 +43,23 @@ class FaultsMet:
     notes: Sequence[str] = ()
 
 
-def explain(case: TwinCase, seed: int, made: Comparison) -> FaultsMet:
+def explain(case: TwinCase, seed: int, comparison: Comparison) -> FaultsMet:
     """The statements that meet faults of MindSpore: all that is wrong, or some of it.
 
-    made: the comparison of the case, without excuses. A fault explains all if all tensors are equal
+    comparison: that of the case, without excuses. A fault explains all if all tensors are equal
     with what is right in its place. It stands beside a mistake of the port if some of what is wrong
     is right then, and nothing else is wrong. A trial that fails is a note.
 
     Nothing runs where no code of the candidate has a name of an operator that is known to be wrong.
     Where a result is wrong, no gradient explains it, but that of a network which asks for one.
     """
-    if made.judgement.ill_posed or not kernels.replaceable(case):
+    if comparison.judgement.ill_posed or not kernels.replaceable(case):
         return FaultsMet()
-    possible = _possible(case, made)
+    possible = _possible(case, comparison)
     if not possible:
         return FaultsMet()
     try:
-        met, explaining = _met(case, made, possible)
+        met, explaining = _met(case, comparison, possible)
     except Exception as error:  # a run that is watched
         return FaultsMet(notes=[UNTRIED + raised(error)])
     notes: list[str] = []
@@ -73,16 +73,18 @@ def explain(case: TwinCase, seed: int, made: Comparison) -> FaultsMet:
             notes.append(f"{UNTRIED}with another {names} it raised {raised(error)}")
             continue
         if right and {*faults} <= explaining:
-            return FaultsMet([_blamed(made, fault, met[fault], RIGHT) for fault in faults])
+            return FaultsMet([_blamed(comparison, fault, met[fault], RIGHT) for fault in faults])
         # One of a graph that is called again moves with the mistake of a port.
-        if len(faults) == 1 and not faults[0].compiled and _mends(made, mended):
+        if len(faults) == 1 and not faults[0].compiled and _mends(comparison, mended):
             mending += faults
-    return FaultsMet([_blamed(made, each, met[each], BESIDE) for each in mending], mending, notes)
+    return FaultsMet(
+        [_blamed(comparison, each, met[each], BESIDE) for each in mending], mending, notes
+    )
 
 
-def _possible(case: TwinCase, made: Comparison) -> list[Fault]:
+def _possible(case: TwinCase, comparison: Comparison) -> list[Fault]:
     """The faults of which the code of a candidate, or one of its layers, has a name."""
-    candidate = made.candidate.built
+    candidate = comparison.candidate.built
     if candidate is None:
         return []
     held = candidate.cell, candidate.root
@@ -121,7 +123,7 @@ def _modules(classes: Collection[type]) -> Iterator[ModuleType]:
 
 
 def _met(
-    case: TwinCase, made: Comparison, possible: Collection[Fault]
+    case: TwinCase, comparison: Comparison, possible: Collection[Fault]
 ) -> tuple[dict[Fault, Statement | None], set[Fault]]:
     """The faults that a run meets, with the first statement that calls the operator of each.
 
@@ -131,13 +133,13 @@ def _met(
     candidate = sides.build_candidate(replace(case, execution="pynative"))
     watch = MindSporeCalls(candidate.cell)
     with watch:
-        candidate.run(replace(made.feed, outputs={}))
+        candidate.run(replace(comparison.feed, outputs={}))
     asks = any(call.name == "grad" for call in watch.recording.calls)
     met: dict[Fault, Statement | None] = {}
     for call in watch.recording.calls:
         if call.name in by_name:
             met.setdefault(by_name[call.name], call.statement)
-    of_result = not asks and any(map(_of_first_pass, made.judgement.differing))
+    of_result = not asks and any(map(_of_first_pass, comparison.judgement.differing))
     return met, {fault for fault in met if not (of_result and fault.backward)}
 
 
@@ -153,16 +155,16 @@ def _mended(case: TwinCase, seed: int, faults: Collection[Fault]) -> tuple[Compa
         return made, made.judgement.equal or bool(blamed_kernels(made, CaseAtSeed(case, seed)))
 
 
-def _mends(made: Comparison, mended: Comparison) -> bool:
+def _mends(comparison: Comparison, mended: Comparison) -> bool:
     """Whether some of what is wrong is right without a fault, and nothing else is wrong."""
-    before, after = ({v.name for v in each.judgement.differing} for each in (made, mended))
+    before, after = ({v.name for v in each.judgement.differing} for each in (comparison, mended))
     return after < before
 
 
 def _blamed(
-    made: Comparison, fault: Fault, statement: Statement | None, beginning: str
+    comparison: Comparison, fault: Fault, statement: Statement | None, beginning: str
 ) -> LayerError:
-    candidate = made.candidate.built
+    candidate = comparison.candidate.built
     kind = type(candidate.cell if candidate else None).__name__
     told = f"{beginning}{fault}"
     at = str(statement or "")

@@ -56,14 +56,14 @@ def full(comparison: RanksComparison) -> list[str]:
 
 def _causes(comparison: RanksComparison) -> list[str]:
     """The causes of the first kind that has any."""
-    run = _RankDifferences(comparison)
+    run = _WrongRun(comparison)
     for cause in (_samples, _initial_losses, _gradients, _updates, _statistics):
         if causes := cause(run):
             return causes
     return []
 
 
-class _RankDifferences:
+class _WrongRun:
     """What differs in a comparison, by rank."""
 
     def __init__(self, comparison: RanksComparison):
@@ -102,7 +102,7 @@ class _RankDifferences:
         return [rank for rank in self.ranks if self.names(kind, rank)]
 
 
-def _samples(run: _RankDifferences) -> list[str]:
+def _samples(run: _WrongRun) -> list[str]:
     """Ranks that read other samples."""
     causes = []
     for rank in run.ranks:
@@ -130,7 +130,7 @@ def _first_numbers(values: np.ndarray) -> str:
     return f"{shown}, ..." if len(values) > SAMPLES_SHOWN else shown
 
 
-def _initial_losses(run: _RankDifferences) -> list[str]:
+def _initial_losses(run: _WrongRun) -> list[str]:
     """Causes of wrong losses before any update: only the weights and the network decide them."""
     wrong = run.ranks_with(tensors.loss(1))
     if not wrong:
@@ -143,7 +143,7 @@ def _initial_losses(run: _RankDifferences) -> list[str]:
     return ["the network or its loss: the first losses are wrong in every rank"]
 
 
-def _alike(run: _RankDifferences, names: Sequence[str]) -> bool:
+def _alike(run: _WrongRun, names: Sequence[str]) -> bool:
     """Whether each of these tensors is the first rank's in every rank."""
     pairs = (
         (run.both(name, rank)[1], run.both(name, 0)[1]) for name in names for rank in run.ranks
@@ -153,7 +153,7 @@ def _alike(run: _RankDifferences, names: Sequence[str]) -> bool:
     )
 
 
-def _gradients(run: _RankDifferences) -> list[str]:
+def _gradients(run: _WrongRun) -> list[str]:
     """Ranks with wrong gradients, by what these are."""
     causes: dict[str, list[int]] = {}
     kind = tensors.parameter_gradient("")
@@ -180,7 +180,7 @@ def _times(factor: float, values: Mapping[str, np.ndarray]) -> dict[str, np.ndar
 
 
 def _close(
-    run: _RankDifferences, rank: int, names: Sequence[str], values: Mapping[str, np.ndarray]
+    run: _WrongRun, rank: int, names: Sequence[str], values: Mapping[str, np.ndarray]
 ) -> bool:
     """Whether a rank's gradients are within EXPLAINED_DISTANCE of these values."""
     for name in names:
@@ -198,7 +198,7 @@ def _is_near(got: np.ndarray | None, values: np.ndarray) -> bool:
     return not difference.mismatched and difference.norm <= EXPLAINED_DISTANCE * difference.scale
 
 
-def _updates(run: _RankDifferences) -> list[str]:
+def _updates(run: _WrongRun) -> list[str]:
     """Wrong updates where the gradients are right, and weights that differ between the ranks."""
     causes = []
     for step in (1, run.steps):
@@ -218,7 +218,7 @@ def _updates(run: _RankDifferences) -> list[str]:
     return causes
 
 
-def _length(run: _RankDifferences, ranks: Sequence[int]) -> str:
+def _length(run: _WrongRun, ranks: Sequence[int]) -> str:
     """By what factor the updates of the first step are too long, if all are by the same one."""
     ratios = []
     for rank in ranks:
@@ -237,7 +237,7 @@ def _length(run: _RankDifferences, ranks: Sequence[int]) -> str:
     return f": {low:.4g} times as long{f', {name}' if name else ''}"
 
 
-def _statistics(run: _RankDifferences) -> list[str]:
+def _statistics(run: _WrongRun) -> list[str]:
     """Ranks with wrong buffers."""
     wrong = run.ranks_with(tensors.buffer(""))
     if not wrong:

@@ -59,11 +59,11 @@ class DryRecorder(RunRecorder):
         side: DrySide,
         steps: int,
         given: TrainingRun,
-        paired: ReferenceNetworks | None = None,
+        networks: ReferenceNetworks | None = None,
         seconds: float = 10.0,
         answers: Answers | None = None,
     ):
-        super().__init__(side, steps, given, paired)
+        super().__init__(side, steps, given, networks)
         self.side: DrySide = side
         self.given: TrainingRun = given
         self.beats, self.beat = Beats(), Beat()

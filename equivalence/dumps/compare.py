@@ -99,27 +99,27 @@ def command(
     return answer(lines(found), found.equal, json_file, document(found))
 
 
-def lines(found: Beside) -> list[str]:
+def lines(pairs: Beside) -> list[str]:
     """The result in words: the verdict, the first pair that differs, a table, what has no pair."""
-    kinds = Counter(found.kind(pair) for pair in found.pairs)
+    kinds = Counter(pairs.kind(pair) for pair in pairs.pairs)
     text = [
-        f"{found.verdict}: {counted(len(found.pairs), 'pair')} of arrays in "
-        f"{found.reference.path} and {found.candidate.path}",
+        f"{pairs.verdict}: {counted(len(pairs.pairs), 'pair')} of arrays in "
+        f"{pairs.reference.path} and {pairs.candidate.path}",
         "; ".join(f"{kinds[kind]} {kind}" for kind in kinds),
     ]
-    open_ones = found.different
+    open_ones = pairs.different
     if open_ones:
-        where = "in the order of the run" if found.reference.ordered else "by name"
-        first = next((pair for pair in open_ones if found.kind(pair) != WITHIN), open_ones[0])
+        where = "in the order of the run" if pairs.reference.ordered else "by name"
+        first = next((pair for pair in open_ones if pairs.kind(pair) != WITHIN), open_ones[0])
         text += [f"the first that differs, {where}: {first.reference}", ""]
-        text += columns(_rows(found, open_ones))
+        text += columns(_rows(pairs, open_ones))
         if len(open_ones) > ROWS:
             text.append(f"and {len(open_ones) - ROWS} more")
-    if found.judged:
-        text += ["", *_judged(found)]
+    if pairs.judged:
+        text += ["", *_judged(pairs)]
     elif any(pair.relation.relative < CLOSE for pair in open_ones):
         text += ["", UNKNOWN]
-    for dump, alone, unseen in found.alone:
+    for dump, alone, unseen in pairs.alone:
         if alone:
             text.append(f"only in {dump.path}: {len(alone)}: {listed(alone)}")
         if unseen:
@@ -127,8 +127,8 @@ def lines(found: Beside) -> list[str]:
                 f"only in {dump.path}, since the other run was compiled, of which Python calls no "
                 f"layers: {len(unseen)}: {listed(unseen)}"
             )
-    text += filter(None, map(read.unread_line, (found.reference, found.candidate)))
-    return [*text, *found.reference.notes, *found.candidate.notes]
+    text += filter(None, map(read.unread_line, (pairs.reference, pairs.candidate)))
+    return [*text, *pairs.reference.notes, *pairs.candidate.notes]
 
 
 def _rows(found: Beside, pairs: Sequence[ArrayPair]) -> list[tuple[str, ...]]:
@@ -145,10 +145,10 @@ def _rows(found: Beside, pairs: Sequence[ArrayPair]) -> list[tuple[str, ...]]:
     return [("reference", "candidate", "relative", "largest", *of_original, ""), *rows]
 
 
-def _judged(found: Beside) -> list[str]:
+def _judged(pairs: Beside) -> list[str]:
     """What the original says of both runs."""
     told = []
-    for dump, judged in zip((found.reference, found.candidate), found.judged or (), strict=True):
+    for dump, judged in zip((pairs.reference, pairs.candidate), pairs.judged or (), strict=True):
         wrong = [name for name, error in judged.roundings.items() if error > BUDGET]
         count = counted(len(judged.roundings), "array")
         worst = number(max(judged.roundings.values()))
@@ -163,9 +163,9 @@ def _judged(found: Beside) -> list[str]:
         (WITHIN, "are not judged, and are within 8 roundings of storage"),
         (beside.NOT_JUDGED, "are not judged, and differ"),
     ):
-        if rest := [pair.reference for pair in found.pairs if found.kind(pair) == kind]:
+        if rest := [pair.reference for pair in pairs.pairs if pairs.kind(pair) == kind]:
             told.append(f"{counted(len(rest), 'pair')} {what}: {listed(rest)}")
-    if any("/weights/" in pair.reference for pair in found.different):
+    if any("/weights/" in pair.reference for pair in pairs.different):
         told.append(MOVED)
     return told
 
@@ -174,29 +174,29 @@ def _error(value: float | None) -> str:
     return "-" if value is None else number(value)
 
 
-def document(found: Beside) -> dict[str, Any]:
+def document(pairs: Beside) -> dict[str, Any]:
     """The result as plain data."""
     return {
-        "equal": found.equal,
-        "verdict": found.verdict,
-        "reference": str(found.reference.path),
-        "candidate": str(found.candidate.path),
+        "equal": pairs.equal,
+        "verdict": pairs.verdict,
+        "reference": str(pairs.reference.path),
+        "candidate": str(pairs.candidate.path),
         "pairs": [
             {
                 "reference": pair.reference,
                 "candidate": pair.candidate,
-                "kind": found.kind(pair),
-                "roundings": [e and _finite(e) for e in found.errors(pair)],
+                "kind": pairs.kind(pair),
+                "roundings": [e and _finite(e) for e in pairs.errors(pair)],
                 "phrase": pair.relation.phrase,
                 "relative": _finite(pair.relation.relative),
                 "largest": _finite(pair.relation.largest),
             }
-            for pair in found.pairs
+            for pair in pairs.pairs
         ],
-        "only_reference": [*found.missing],
-        "only_candidate": [*found.extra],
-        "unread": [*found.reference.unread, *found.candidate.unread],
-        "notes": [*found.reference.notes, *found.candidate.notes],
+        "only_reference": [*pairs.missing],
+        "only_candidate": [*pairs.extra],
+        "unread": [*pairs.reference.unread, *pairs.candidate.unread],
+        "notes": [*pairs.reference.notes, *pairs.candidate.notes],
     }
 
 

@@ -44,12 +44,12 @@ ALL_STAND, STALE = 0, 1
 class Table:
     """The results as text. The columns fit all findings, before the first one runs."""
 
-    def __init__(self, found: list[Finding]):
+    def __init__(self, findings: list[Finding]):
         self.widths = [
             max(map(len, column))
             for column in zip(
                 ("finding", "kind", "API", CRASHES),
-                *((finding.name, finding.kind, finding.api, "") for finding in found),
+                *((finding.name, finding.kind, finding.api, "") for finding in findings),
                 strict=True,
             )
         ]
@@ -91,12 +91,12 @@ def summary(results: Iterable[ScriptResult]) -> list[str]:
     return lines
 
 
-def report(found: list[Finding], results: Iterable[ScriptResult], path: Path = REPORT) -> None:
+def report(findings: list[Finding], results: Iterable[ScriptResult], path: Path = REPORT) -> None:
     """Write a line for every result, with the title below it, in the order of the findings."""
     by_finding = {result.finding: result for result in results}
-    table = Table(found)
+    table = Table(findings)
     lines = [table.title]
-    for finding in found:
+    for finding in findings:
         lines += [table.row(by_finding[finding]), f"    {finding.title}"]
     write(path, "\n".join([*lines, "", *summary(by_finding.values()), ""]))
 
@@ -169,10 +169,10 @@ def minimal(finding: Finding) -> str:
     return re.sub(r"\n{3,}", "\n\n\n", "\n".join(lines.values())).strip()
 
 
-def index(found: Iterable[Finding]) -> str:
+def index(findings: Iterable[Finding]) -> str:
     """The page that lists findings, the most dangerous first."""
-    found = by_danger(found)
-    counts = Counter(finding.severity for finding in found)
+    findings = by_danger(findings)
+    counts = Counter(finding.severity for finding in findings)
     lines = [
         "# Findings",
         "",
@@ -183,7 +183,7 @@ def index(found: Iterable[Finding]) -> str:
     for severity, meaning in SEVERITIES.items():
         lines += ["", f"## {severity.capitalize()}: {meaning} ({counts[severity]})", ""]
         lines += ["| MindSpore | what | when | PyTorch |", "|---|---|---|---|"]
-        for one in (each for each in found if each.severity == severity):
+        for one in (each for each in findings if each.severity == severity):
             calls = [*one.torch[:3], *(["..."] if len(one.torch) > 3 else [])]
             link = f"[{one.title.rstrip('.')}](../findings/{one.kind}/{one.path.name})"
             cells = (one.api.removeprefix("mindspore."), link, one.when, ", ".join(calls))

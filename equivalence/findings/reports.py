@@ -76,9 +76,12 @@ def read(path: Path = KEPT) -> list[PublicReport]:
     return reports
 
 
-def page(reports: Iterable[PublicReport], found: Iterable[Finding]) -> str:
+def page(reports: Iterable[PublicReport], findings: Iterable[Finding]) -> str:
     """The page of reports, a table for each verdict. found: the findings that they name."""
-    reports, places = list(reports), {each.name: f"{each.kind}/{each.path.name}" for each in found}
+    reports, places = (
+        list(reports),
+        {each.name: f"{each.kind}/{each.path.name}" for each in findings},
+    )
     counts = Counter(each.verdict for each in reports)
     lines = [
         "# Public reports",

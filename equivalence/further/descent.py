@@ -86,22 +86,22 @@ class _Placed:
         return getattr(self._sample, name)
 
 
-def descend(measurement: Measurement, given: GivenInputs, decision: Decision) -> Variant | None:
+def descend(measurement: Measurement, inputs: GivenInputs, decision: Decision) -> Variant | None:
     """The inputs moved until one element takes the side that none took; None where none does.
 
     Raises what the reference raises.
     """
-    floats = [i for i in given.floats if not measurement.sample.draws[i][0].narrow]
+    floats = [i for i in inputs.floats if not measurement.sample.draws[i][0].narrow]
     if not floats or measurement.trains:
         return None
-    height = _Height(measurement, {i: given.values[i] for i in floats}, decision)
+    height = _Height(measurement, {i: inputs.values[i] for i in floats}, decision)
     here, before, way = height(height.begin), 1.0, None
     for _ in range(STEPS + 1):
         if here is None:
             return None
         if here.past > 0.0:
             told = f"inputs moved by the gradient of {decision.key.kind} at {decision.key.place}"
-            return given.replaced(told, height.values(here.at))
+            return inputs.replaced(told, height.values(here.at))
         square = float(here.slope @ here.slope)
         if not square or not np.isfinite(square):
             return None

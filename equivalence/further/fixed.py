@@ -30,8 +30,8 @@ class Fixed:
     told: a sentence for each.
     """
 
-    def __init__(self, given: GivenInputs, trials: Trials, seed: int):
-        self._given, self._trials, self._seed = given, trials, seed
+    def __init__(self, inputs: GivenInputs, trials: Trials, seed: int):
+        self._given, self._trials, self._seed = inputs, trials, seed
         self._held: set[tuple[int, int]] = set()
         self.told: list[str] = []
 

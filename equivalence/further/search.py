@@ -64,20 +64,20 @@ class SampleSearch:
     def _late(self) -> bool:
         return self.trials.seconds > self._seconds
 
-    def _new(self, tried: TriedVariant) -> list[Decision]:
+    def _new(self, variant: TriedVariant) -> list[Decision]:
         """The decisions that a variant reaches, and that were not reached."""
-        if tried.reach is None:
+        if variant.reach is None:
             return []
         known = self.reach
-        after = known + tried.reach
+        after = known + variant.reach
         before = {key for key, each in known.decisions.items() if each.reached}
         return [each for key, each in after.decisions.items() if each.reached and key not in before]
 
-    def _taken(self, tried: TriedVariant) -> tuple[Variant, tuple[Decision, ...]]:
-        new = tuple(self._new(tried))
-        if tried.reach is not None:
-            self.reach = self.reach + tried.reach
-        return tried.variant, new
+    def _taken(self, variant: TriedVariant) -> tuple[Variant, tuple[Decision, ...]]:
+        new = tuple(self._new(variant))
+        if variant.reach is not None:
+            self.reach = self.reach + variant.reach
+        return variant.variant, new
 
     def _greedily(
         self, tried: Iterable[TriedVariant]

@@ -178,10 +178,10 @@ def _text(decision: Decision) -> str:
     return f"{decision.key.text} {decision.detail}"
 
 
-def told(given: GivenInputs, places: Places, size: int) -> str:
+def told(inputs: GivenInputs, places: Places, size: int) -> str:
     """Another size in words: a batch, or a size of an axis."""
     i, axis = min(places, key=lambda place: place[::-1])
     if axis == 0:
         return f"a batch of {size}"
     axes = sorted({axis for _, axis in places})
-    return f"a size of {size} for {given.shapes[i][axis]} in axis {' and '.join(map(str, axes))}"
+    return f"a size of {size} for {inputs.shapes[i][axis]} in axis {' and '.join(map(str, axes))}"

@@ -30,10 +30,10 @@ class Turns:
     seed: its base seed.
     """
 
-    def __init__(self, given: GivenInputs, seed: int):
-        self._given, self._case, self._seed = given, given.case, seed
+    def __init__(self, inputs: GivenInputs, seed: int):
+        self._given, self._case, self._seed = inputs, inputs.case, seed
         self._candidate: CandidateSide | None = None
-        self._before = Variant("the inputs that were given", given.draws)
+        self._before = Variant("the inputs that were given", inputs.draws)
 
     def judged(self, variant: Variant) -> tuple[Evidence, Variant]:
         """What a further sample says, and the sample that shows it."""

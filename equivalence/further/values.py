@@ -67,78 +67,78 @@ class Way(NamedTuple):
     blind: bool = False
 
 
-def scaled(given: GivenInputs, missed: Missed) -> Iterator[Variant]:
+def scaled(inputs: GivenInputs, missed: Missed) -> Iterator[Variant]:
     """All inputs multiplied by the same, and each one alone; one of two that is moved away.
 
     Where only the candidate decides something, nothing tells which scale reaches it.
     """
     blind = any(each.key.side == CANDIDATE for each in missed)
-    for factor, variant in zip(itertools.cycle(LARGE), _times(given, LARGE), strict=False):
+    for factor, variant in zip(itertools.cycle(LARGE), _times(inputs, LARGE), strict=False):
         yield replace(variant, always=blind and factor in BLIND)
-    yield from _beyond(given)
+    yield from _beyond(inputs)
 
 
-def _beyond(given: GivenInputs) -> Iterator[Variant]:
+def _beyond(inputs: GivenInputs) -> Iterator[Variant]:
     """Rows of one of two inputs of one shape moved beyond the other, as boxes that do not meet.
 
     Then all of a row is on the far side at once: two bounds that bite one at a time tell nothing of
     what is made of both.
     """
-    pairs = itertools.combinations(given.floats, 2)
-    alike = [pair for pair in pairs if len({given.values[i].shape for i in pair}) == 1]
+    pairs = itertools.combinations(inputs.floats, 2)
+    alike = [pair for pair in pairs if len({inputs.values[i].shape for i in pair}) == 1]
     for one, other in alike[:1]:
-        x, y = (given.values[i].astype(np.float64) for i in (one, other))
+        x, y = (inputs.values[i].astype(np.float64) for i in (one, other))
         both = np.concatenate([x.reshape(-1), y.reshape(-1)])
         if both.size and np.isfinite(both).all():
-            told = f"every second row of {_name(given, one)} beyond {_name(given, other)}"
+            told = f"every second row of {_name(inputs, one)} beyond {_name(inputs, other)}"
             rows = np.atleast_2d(x).reshape(-1, x.shape[-1] if x.ndim else 1)
             rows[::2] += 2.0 * np.ptp(both)  # a row that stays has other results than zero
-            yield replace(given.replaced(told, {one: rows.reshape(x.shape)}), always=True)
+            yield replace(inputs.replaced(told, {one: rows.reshape(x.shape)}), always=True)
 
 
-def tiny(given: GivenInputs, _missed: Missed) -> Iterator[Variant]:
+def tiny(inputs: GivenInputs, _missed: Missed) -> Iterator[Variant]:
     """All inputs divided, down to where an epsilon is as large."""
-    yield from _times(given, SMALL)
+    yield from _times(inputs, SMALL)
 
 
-def _times(given: GivenInputs, factors: Sequence[float]) -> Iterator[Variant]:
-    floats = given.floats
+def _times(inputs: GivenInputs, factors: Sequence[float]) -> Iterator[Variant]:
+    floats = inputs.floats
     single = [[i] for i in floats] if 1 < len(floats) <= SINGLE else []
     for at in [floats, *single] if floats else []:
-        told = _name(given, at[0]) if len(floats) > 1 and len(at) == 1 else "inputs"
+        told = _name(inputs, at[0]) if len(floats) > 1 and len(at) == 1 else "inputs"
         for factor in factors:
-            yield given.scaled(f"{told} times {factor:g}", factor, at)
+            yield inputs.scaled(f"{told} times {factor:g}", factor, at)
 
 
-def shifted(given: GivenInputs, _missed: Missed) -> Iterator[Variant]:
+def shifted(inputs: GivenInputs, _missed: Missed) -> Iterator[Variant]:
     """All inputs shifted, and all of one sign."""
-    values = {i: given.values[i].astype(np.float64) for i in given.floats}
+    values = {i: inputs.values[i].astype(np.float64) for i in inputs.floats}
     if not values:
         return
     for shift in SHIFTS:
-        yield given.replaced(f"inputs plus {shift:g}", {i: x + shift for i, x in values.items()})
+        yield inputs.replaced(f"inputs plus {shift:g}", {i: x + shift for i, x in values.items()})
     for told, sign in (("positive", 1.0), ("negative", -1.0)):
-        yield given.replaced(f"{told} inputs", {i: sign * np.abs(x) for i, x in values.items()})
+        yield inputs.replaced(f"{told} inputs", {i: sign * np.abs(x) for i, x in values.items()})
 
 
-def zero_row(given: GivenInputs, _missed: Missed) -> Iterator[Variant]:
+def zero_row(inputs: GivenInputs, _missed: Missed) -> Iterator[Variant]:
     """One row of zeros in each input."""
-    rows = {i: given.values[i].astype(np.float64) for i in given.floats}
+    rows = {i: inputs.values[i].astype(np.float64) for i in inputs.floats}
     rows = {i: x.copy() for i, x in rows.items() if x.ndim > 1}
     for each in rows.values():
         each.reshape(-1, each.shape[-1])[0] = 0.0
     if rows:
-        yield given.replaced("a row of zeros", rows, at_ties=True)
+        yield inputs.replaced("a row of zeros", rows, at_ties=True)
 
 
-def grid(given: GivenInputs, missed: Missed) -> Iterator[Variant]:
+def grid(inputs: GivenInputs, missed: Missed) -> Iterator[Variant]:
     """Multiples of a step, others between two, and the very numbers at which decisions part."""
     bounds = sorted({each.bound for each in missed if each.bound is not None})
     numbers = [each for each in bounds if abs(each) < 1e4]
     for step, either in itertools.product(STEPS, (True, False)):
         values = {}
-        for i in given.floats:
-            x = np.round(given.values[i].astype(np.float64) / step) * step
+        for i in inputs.floats:
+            x = np.round(inputs.values[i].astype(np.float64) / step) * step
             flat = x.reshape(-1)
             if either:  # a floor and a cut part below zero, between two steps
                 flat[1::2] = -np.abs(flat[1::2])
@@ -147,29 +147,29 @@ def grid(given: GivenInputs, missed: Missed) -> Iterator[Variant]:
             values[i] = x
         if values:
             sign = " of either sign" if either else ""
-            yield given.replaced(f"inputs on a grid of {step:g}{sign}", values, at_ties=True)
+            yield inputs.replaced(f"inputs on a grid of {step:g}{sign}", values, at_ties=True)
 
 
-def not_finite(given: GivenInputs, _missed: Missed) -> Iterator[Variant]:
+def not_finite(inputs: GivenInputs, _missed: Missed) -> Iterator[Variant]:
     """NaN and infinities among the values."""
     values = {}
-    for i in given.floats:
-        x = values[i] = given.values[i].astype(np.float64)
+    for i in inputs.floats:
+        x = values[i] = inputs.values[i].astype(np.float64)
         special = (np.nan, np.inf, -np.inf)[: max(1, x.size // 4)]
         x.reshape(-1)[: len(special)] = special
     if values:
-        yield given.replaced("inputs with NaN and infinities", values)
+        yield inputs.replaced("inputs with NaN and infinities", values)
 
 
-def indexed(given: GivenInputs, missed: Missed) -> Iterator[Variant]:
+def indexed(inputs: GivenInputs, missed: Missed) -> Iterator[Variant]:
     """Other whole numbers: the first, the last, those that decisions name, and those beyond.
 
     Lengths that are all the same are worth others in any case.
     """
     bounds = [each.bound for each in missed if each.key.kind in INDEXED and each.bound is not None]
     named = [int(each) for each in dict.fromkeys(bounds) if each == int(each)]
-    for i in given.indices:
-        values, options = given.values[i], given.draws[i].options
+    for i in inputs.indices:
+        values, options = inputs.values[i], inputs.draws[i].options
         low = int(options.get("low", values.min()))
         last = int(options["high"]) - 1 if "high" in options else int(values.max())
         near = [n + step for n in named for step in (0, 1, -1)]
@@ -182,39 +182,39 @@ def indexed(given: GivenInputs, missed: Missed) -> Iterator[Variant]:
             held = np.iinfo(changed.dtype)
             fits = [n for n in dict.fromkeys(some) if held.min <= n <= held.max][: flat.size]
             flat[: len(fits)] = fits
-            told = f"{_name(given, i)} with {', '.join(map(str, fits))}"
-            variant = given.replaced(told, {i: changed})
+            told = f"{_name(inputs, i)} with {', '.join(map(str, fits))}"
+            variant = inputs.replaced(told, {i: changed})
             yield replace(variant, always=some == uneven and bool((values == last).all()))
-        yield from _rows(given, i, low, last)
+        yield from _rows(inputs, i, low, last)
         for n in named if values.ndim > 1 else ():
             changed = values.copy()
             changed.reshape(-1, values.shape[-1])[0] = n
-            yield given.replaced(f"{_name(given, i)} with a row of {n}", {i: changed})
+            yield inputs.replaced(f"{_name(inputs, i)} with a row of {n}", {i: changed})
 
 
-def _rows(given: GivenInputs, at: int, low: int, last: int) -> Iterator[Variant]:
+def _rows(inputs: GivenInputs, at: int, low: int, last: int) -> Iterator[Variant]:
     """Every number from `low` to `last` that an input does not have, if a few samples hold all.
 
     Each may be the row of a table.
     """
-    values = given.values[at]
+    values = inputs.values[at]
     rest = np.setdiff1d(np.arange(low, last + 1), values)
     if rest.size > ROWS * values.size:
         return
     for begin in range(0, rest.size, values.size):
         some = rest[begin : begin + values.size]
-        told = f"{_name(given, at)} with {some[0]} to {some[-1]}"
+        told = f"{_name(inputs, at)} with {some[0]} to {some[-1]}"
         changed = np.resize(some, values.shape).astype(values.dtype)
-        yield replace(given.replaced(told, {at: changed}), always=True)
+        yield replace(inputs.replaced(told, {at: changed}), always=True)
 
 
-def masked(given: GivenInputs, _missed: Missed) -> Iterator[Variant]:
+def masked(inputs: GivenInputs, _missed: Missed) -> Iterator[Variant]:
     """Masks whose rows are padded on the left or right, or that are empty or full."""
-    for i in given.masks:
+    for i in inputs.masks:
         for told, change in PATTERNS.items():
-            changed = given.values[i].copy()
+            changed = inputs.values[i].copy()
             change(changed.reshape(-1, changed.shape[-1]))
-            yield given.replaced(f"{_name(given, i)} with {told}", {i: changed})
+            yield inputs.replaced(f"{_name(inputs, i)} with {told}", {i: changed})
 
 
 def _pad(rows: np.ndarray) -> None:
@@ -263,7 +263,7 @@ WAYS = (
 """Every way, in the order in which they are tried."""
 
 
-def _name(given: GivenInputs, at: int) -> str:
+def _name(inputs: GivenInputs, at: int) -> str:
     """An input in words."""
-    name = given.names[at]
+    name = inputs.names[at]
     return f"input {at + 1}" if isinstance(name, int) or name.isdigit() else f"input {name}"

@@ -40,25 +40,25 @@ def command(inputs: Sequence[str], json_file: Path | None, **networks: Any) -> i
     return answer(told, equal, json_file, [*map(document, found, found.values())])
 
 
-def lines(name: str, found: Generation) -> list[str]:
+def lines(name: str, generation: Generation) -> list[str]:
     """What became of one case, in words: the verdict first."""
-    size = f"{counted(found.rows, 'row')}, {counted(found.calls, 'call')} of the network"
-    if found.wrong:
-        told = [f"DIFFERENT. {name}: {found.wrong[0]}"]
-    elif found.partings:
+    size = f"{counted(generation.rows, 'row')}, {counted(generation.calls, 'call')} of the network"
+    if generation.wrong:
+        told = [f"DIFFERENT. {name}: {generation.wrong[0]}"]
+    elif generation.partings:
         told = [
-            f"EQUAL BUT FOR ROUNDING. {name}: {size}; {counted(found.parted, 'row')} "
-            f"part{'s' if found.parted == 1 else ''} where rounding decides"
+            f"EQUAL BUT FOR ROUNDING. {name}: {size}; {counted(generation.parted, 'row')} "
+            f"part{'s' if generation.parted == 1 else ''} where rounding decides"
         ]
     else:
         told = [f"EQUAL. {name}: {size}; all tokens are the same"]
-    if found.errors:
+    if generation.errors:
         told.append(
-            f"logits of {found.compared} of {found.calls} calls compared: off by at most "
-            f"{number(max(found.errors))} of the {BUDGET:g} roundings that rounding may cause; the "
-            f"log-probability of the likeliest token by {number(max(found.logs))}"
+            f"logits of {generation.compared} of {generation.calls} calls compared: off by at most "
+            f"{number(max(generation.errors))} of the {BUDGET:g} roundings that rounding may "
+            f"cause; the log-probability of the likeliest token by {number(max(generation.logs))}"
         )
-    for each in found.partings[:SHOWN]:
+    for each in generation.partings[:SHOWN]:
         gap = (
             "" if math.isnan(each.gap) else f"; their logits are {number(each.gap)} roundings apart"
         )
@@ -67,6 +67,6 @@ def lines(name: str, found: Generation) -> list[str]:
             f"row {each.row} parts after call {each.call + 1}: token {each.got} for {each.want}"
             f"{gap}: {said}"
         )
-    if len(found.partings) > SHOWN:
-        told.append(f"and {len(found.partings) - SHOWN} more tokens")
+    if len(generation.partings) > SHOWN:
+        told.append(f"and {len(generation.partings) - SHOWN} more tokens")
     return told

@@ -378,18 +378,18 @@ def _logs(logits: np.ndarray) -> np.ndarray:
     return -np.log(np.exp(logits - top).sum(-1))
 
 
-def document(name: str, found: Generation) -> Mapping[str, object]:
+def document(name: str, generation: Generation) -> Mapping[str, object]:
     """What became of one case, as JSON."""
     return {
         "case": name,
-        "equal": found.equal,
-        "rows": found.rows,
-        "calls": found.calls,
-        "roundings": found.errors,
-        "log_probabilities": found.logs,
+        "equal": generation.equal,
+        "rows": generation.rows,
+        "calls": generation.calls,
+        "roundings": generation.errors,
+        "log_probabilities": generation.logs,
         "partings": [
             {**vars(each), "gap": None if math.isnan(each.gap) else each.gap}
-            for each in found.partings
+            for each in generation.partings
         ],
-        "wrong": found.wrong,
+        "wrong": generation.wrong,
     }

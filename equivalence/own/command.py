@@ -183,7 +183,9 @@ def _more(wanted: Wanted) -> dict[str, Any]:
     return fields | ({} if wanted.require_reach is None else {"reach": wanted.require_reach})
 
 
-def _judging(original: str, told: Networks) -> Callable[[read.Dump, Mapping[str, str]], Judgements]:
+def _judging(
+    original: str, networks: Networks
+) -> Callable[[read.Dump, Mapping[str, str]], Judgements]:
     """What judges a recorded run by the original, in the phase of the run."""
     environment.demand_torch(f"the reference {original}")
     demand_target(original, "TORCH")
@@ -197,29 +199,29 @@ def _judging(original: str, told: Networks) -> Callable[[read.Dump, Mapping[str,
                 f"{dump.path} is no run that `recorded` has written, which alone holds what went "
                 "in; leave out --reference"
             )
-        phase = told.phase[0] if len(told.phase) == 1 else dump.made.get("phase")
+        phase = networks.phase[0] if len(networks.phase) == 1 else dump.made.get("phase")
         if phase is None:
             raise DeclarationError(
                 f"{dump.path} does not say whether the network trains; add --phase train or eval"
             )
         tell(f"running {original} on what went into {dump.path}")
-        target = folders.joined(told.torch_path or "", original)
+        target = folders.joined(networks.torch_path or "", original)
         with aside(), isolated():
-            network = TorchNetwork(target, dict(told.arguments))
+            network = TorchNetwork(target, dict(networks.arguments))
             return judged.judge(dump, network, phase, rename)
 
     return judge
 
 
-def _judged_by(original: str, told: Networks, wanted: Wanted) -> int:
+def _judged_by(original: str, networks: Networks, wanted: Wanted) -> int:
     """Judge both networks by the same original, each as ever, and print what came of it."""
     demand_writable(wanted.json_file, "--json")
     if not wanted.inputs:
         raise DeclarationError("there is no --input; give what all three networks take")
     documents, lines, right = [], [], []
     _out.set(sys.stdout)
-    for each in (told.reference, told.candidate):
-        one = told._replace(reference=original, candidate=each)
+    for each in (networks.reference, networks.candidate):
+        one = networks._replace(reference=original, candidate=each)
         fields = fields_of(one, wanted.inputs) | _more(wanted)
         repeat = _repeat(one, fields, wanted.inputs)
         try:
@@ -234,7 +236,7 @@ def _judged_by(original: str, told: Networks, wanted: Wanted) -> int:
         answer = (f"  {line}" for line in result.answered(found))
         lines += ["", f"{each} beside {original}:", *answer]
         documents.append(result.document(found))
-    names = [told.reference, told.candidate]
+    names = [networks.reference, networks.candidate]
     wrong = [name for name in names if name not in right]
     if not wrong:
         first = f"EQUAL. {' and '.join(dict.fromkeys(names))} are both equal to {original}."
@@ -247,30 +249,30 @@ def _judged_by(original: str, told: Networks, wanted: Wanted) -> int:
     return DIFFERENT if wrong else 0
 
 
-def session_of(told: Networks, fields: dict[str, Any], tell: Tell = lambda _: None) -> Session:
+def session_of(networks: Networks, fields: dict[str, Any], tell: Tell = lambda _: None) -> Session:
     """The session of two networks. fields: what `fields_of` gives, and more."""
-    sides = zip(told.paths, (told.reference, told.candidate), strict=True)
+    sides = zip(networks.paths, (networks.reference, networks.candidate), strict=True)
     theirs, ours = (folders.joined(path or "", target) for path, target in sides)
-    return Session(twin_of(theirs, ours, fields), told.device, told.seed, tell)
+    return Session(twin_of(theirs, ours, fields), networks.device, networks.seed, tell)
 
 
-def fields_of(told: Networks, inputs: Sequence[str]) -> dict[str, Any]:
+def fields_of(networks: Networks, inputs: Sequence[str]) -> dict[str, Any]:
     """The fields of a twin, as the options of a command write them."""
-    _demand_frameworks(told)
-    fields: dict[str, Any] = {"rename": dict(told.rename), "constants": told.constant}
-    given = {name: _argument(each, *told.paths) for name, each in told.arguments}
+    _demand_frameworks(networks)
+    fields: dict[str, Any] = {"rename": dict(networks.rename), "constants": networks.constant}
+    given = {name: _argument(each, *networks.paths) for name, each in networks.arguments}
     fields |= {"configs": (given,), "inputs": inputs_of(inputs) or UNKNOWN}
-    fields |= {"phases": told.phase, "executions": told.execution, "dtypes": told.dtype}
-    fields |= _pairing(told.pair, fields["rename"])
-    if told.random:
-        one = told.random[0] if len(told.random) == 1 else None
-        fields["random_layers"] = one if one in (DROPOUT, REPLAY) else tuple(told.random)
-    if told.weights is not None:
-        if not told.weights.exists():
-            raise DeclarationError(f"--weights {told.weights} is not there; name a checkpoint")
-        fields["weights"] = str(told.weights)
-    sides = told.reference, told.candidate
-    for side, name, path in zip(sides, ("TORCH", "MINDSPORE"), told.paths, strict=True):
+    fields |= {"phases": networks.phase, "executions": networks.execution, "dtypes": networks.dtype}
+    fields |= _pairing(networks.pair, fields["rename"])
+    if networks.random:
+        one = networks.random[0] if len(networks.random) == 1 else None
+        fields["random_layers"] = one if one in (DROPOUT, REPLAY) else tuple(networks.random)
+    if networks.weights is not None:
+        if not networks.weights.exists():
+            raise DeclarationError(f"--weights {networks.weights} is not there; name a checkpoint")
+        fields["weights"] = str(networks.weights)
+    sides = networks.reference, networks.candidate
+    for side, name, path in zip(sides, ("TORCH", "MINDSPORE"), networks.paths, strict=True):
         demand_target(side, name)
         option = f"--{name.lower()}-path"
         if path is not None and folders.split(side)[0]:
@@ -280,14 +282,14 @@ def fields_of(told: Networks, inputs: Sequence[str]) -> dict[str, Any]:
     return fields
 
 
-def _demand_frameworks(told: Networks) -> None:
+def _demand_frameworks(networks: Networks) -> None:
     """Demand torch at once where the module of the reference, which is imported, asks for it.
 
     A network of MindSpore is a reference, too, of another one of MindSpore.
     """
-    target = folders.joined(told.torch_path or "", told.reference)
+    target = folders.joined(networks.torch_path or "", networks.reference)
     if not environment.installed("torch") and needs(target, "torch"):
-        environment.demand_torch(f"the reference {told.reference}")
+        environment.demand_torch(f"the reference {networks.reference}")
 
 
 def _argument(value: Any, torch_path: Path | None, mindspore_path: Path | None) -> Any:
@@ -474,32 +476,32 @@ def _pairing(pair: str, rename: dict[str, str]) -> dict[str, Any]:
     return {"rename": rename}
 
 
-def _repeat(told: Networks, fields: dict[str, Any], inputs: Sequence[str]) -> result.Repeat:
+def _repeat(networks: Networks, fields: dict[str, Any], inputs: Sequence[str]) -> result.Repeat:
     """The command that repeats one case."""
     (config,) = fields["configs"]
-    paths = zip(("--torch-path", "--mindspore-path"), told.paths, strict=True)
+    paths = zip(("--torch-path", "--mindspore-path"), networks.paths, strict=True)
     options: dict[str, Sequence[str]] = {o: [str(path)] for o, path in paths if path is not None}
     options |= {
         "--arguments": [f"{key}={value!r}" for key, value in config.items()],
         "--rename": [f"{ours}={theirs}" for ours, theirs in fields["rename"].items()],
         "--pair": [fields["pair"]] if "pair" in fields else [],
         "--constant": fields["constants"],
-        "--random": told.random,
+        "--random": networks.random,
         "--weights": [fields["weights"]] if "weights" in fields else [],
         "--require-reach": [f"{fields['reach']:g}"] if "reach" in fields else [],
-        "--device": [told.device] if told.device != "cpu" else [],
+        "--device": [networks.device] if networks.device != "cpu" else [],
     }
     words = []
     for option, values in options.items():
         words += [option, *values] if values else []
     words += ["--by-layer"] if "by_layer" in fields else []
     words += ["--forward"] if "backward" in fields else []
-    begins = ["equivalence", "compare", told.reference, told.candidate]
+    begins = ["equivalence", "compare", networks.reference, networks.candidate]
     first, rest = (
         shlex.join(each).replace("{", "{{").replace("}", "}}") for each in (begins, words)
     )
     rest += " --phase {phase} --execution {execution} --dtype {dtype}"
-    text = f"{first} {{inputs}} {rest} --seed {told.seed}".replace("  ", " ")
+    text = f"{first} {{inputs}} {rest} --seed {networks.seed}".replace("  ", " ")
 
     def write(texts: Sequence[str]) -> str:
         return shlex.join(["--input", *texts]) if texts else ""

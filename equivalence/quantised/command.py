@@ -44,25 +44,27 @@ def command(
     return answer(lines(original, quantised, found), True, json_file, document(found))
 
 
-def lines(original: str, quantised: str, found: LossReport) -> list[str]:
+def lines(original: str, quantised: str, report: LossReport) -> list[str]:
     """The report in words: the output first, then the layers."""
-    signal = f"has a signal to noise of {_decibels(found.output)} (an element is off by up to "
-    signal += f"{number(found.largest)})"
-    said = "is the same to the bit" if found.output == math.inf else signal
+    signal = f"has a signal to noise of {_decibels(report.output)} (an element is off by up to "
+    signal += f"{number(report.largest)})"
+    said = "is the same to the bit" if report.output == math.inf else signal
     told = [f"NO VERDICT. {quantised} beside {original}: the output {said}"]
-    if found.rows is not None:
-        told.append(f"the largest element is the same in {found.rows[0]} of {found.rows[1]} rows")
-    if found.worst:
-        worst = [f"{each.path} {_decibels(each.alone)}" for each in found.worst[:3]]
+    if report.rows is not None:
+        told.append(f"the largest element is the same in {report.rows[0]} of {report.rows[1]} rows")
+    if report.worst:
+        worst = [f"{each.path} {_decibels(each.alone)}" for each in report.worst[:3]]
         told.append(f"by themselves, these lose most: {', '.join(worst)}")
-    if found.other:
+    if report.other:
         told.append(
-            f"{counted(len(found.other), 'weight')} of the same name and shape are others on both "
-            f"sides ({listed(found.other)}): load one checkpoint into both"
+            f"{counted(len(report.other), 'weight')} of the same name and shape are others on both "
+            f"sides ({listed(report.other)}): load one checkpoint into both"
         )
-    if found.unpaired:
-        told.append(f"without a partner: {listed(found.unpaired)}; --rename says which it is")
-    shown = sorted(found.layers, key=lambda x: math.inf if math.isnan(x.alone) else x.alone)[:SHOWN]
+    if report.unpaired:
+        told.append(f"without a partner: {listed(report.unpaired)}; --rename says which it is")
+    shown = sorted(report.layers, key=lambda x: math.inf if math.isnan(x.alone) else x.alone)[
+        :SHOWN
+    ]
     rows = [("layer", "", "whole run", "by itself", "")]
     rows += [
         (
@@ -72,12 +74,12 @@ def lines(original: str, quantised: str, found: LossReport) -> list[str]:
             _decibels(each.alone),
             each.why,
         )
-        for each in found.layers
+        for each in report.layers
         if each in shown
     ]
     told += columns(rows)
-    if len(found.layers) > SHOWN:
-        told.append(f"and {len(found.layers) - SHOWN} more, which lose less")
+    if len(report.layers) > SHOWN:
+        told.append(f"and {len(report.layers) - SHOWN} more, which lose less")
     return told
 
 
@@ -87,16 +89,16 @@ def _decibels(value: float) -> str:
     return "exact" if value == math.inf else f"{value:.1f} dB"
 
 
-def document(found: LossReport) -> dict[str, Any]:
+def document(report: LossReport) -> dict[str, Any]:
     """The report as JSON; what is exact, or could not be measured, has null for its decibels."""
 
     def figure(value: float) -> float | None:
         return value if math.isfinite(value) else None
 
     return {
-        "output": figure(found.output),
-        "largest": found.largest,
-        "rows": found.rows,
+        "output": figure(report.output),
+        "largest": report.largest,
+        "rows": report.rows,
         "layers": [
             {
                 "path": each.path,
@@ -106,8 +108,8 @@ def document(found: LossReport) -> dict[str, Any]:
                 "exact": each.alone == math.inf,
                 "why": each.why,
             }
-            for each in found.layers
+            for each in report.layers
         ],
-        "other_weights": found.other,
-        "unpaired": found.unpaired,
+        "other_weights": report.other,
+        "unpaired": report.unpaired,
     }

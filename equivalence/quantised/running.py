@@ -97,19 +97,19 @@ class RunnableNetwork:
             values = nesting.transform(given, lambda x: self._made(x.copy()))
             return self._floating(self.layers[path](*values))
 
-    def _before(self, path: str, found: LayersRun) -> Callable[[Any, tuple], None]:
+    def _before(self, path: str, run: LayersRun) -> Callable[[Any, tuple], None]:
         def hook(_: Any, args: tuple) -> None:
             plain = all(isinstance(leaf, self._kind) for _, leaf in nesting.leaves(args))
-            if plain and args and path not in found.given:
-                found.given[path] = nesting.transform(args, self._array)
+            if plain and args and path not in run.given:
+                run.given[path] = nesting.transform(args, self._array)
 
         return hook
 
-    def _after(self, path: str, found: LayersRun) -> Callable[[Any, tuple, Any], None]:
+    def _after(self, path: str, run: LayersRun) -> Callable[[Any, tuple, Any], None]:
         def hook(_: Any, __: tuple, outputs: Any) -> None:
             values = self._floating(outputs)
             if values is not None:
-                found.results.setdefault(path, values)
+                run.results.setdefault(path, values)
 
         return hook
 

@@ -118,14 +118,14 @@ def cut(run: TrainingRun, parts_of: Mapping[int, Parts], ranks: int) -> Training
         return run
     cut = {f"{of}:{name}": part for of, parts in parts_of.items() for name, part in parts.items()}
 
-    def of(key: str, stored: KeptTensor) -> KeptTensor | None:
+    def of(key: str, tensor: KeptTensor) -> KeptTensor | None:
         axis, number = cut.get(key, (None, 0))
         if axis is None:
-            return stored
-        if stored.sketched:
+            return tensor
+        if tensor.sketched:
             return None
-        values = np.split(stored.values, ranks, axis)[number]
-        return replace(stored, values=values, shape=values.shape)
+        values = np.split(tensor.values, ranks, axis)[number]
+        return replace(tensor, values=values, shape=values.shape)
 
     def all_of(tensors: Mapping[str, KeptTensor]) -> dict[str, KeptTensor]:
         return {k: s for k, v in tensors.items() if (s := of(k, v)) is not None}

@@ -107,9 +107,9 @@ def _count(call: StepCall) -> int:
     return len(own[0].values) if own else 0
 
 
-def _taken(stored: KeptTensor, rows: samples.Places, of: int) -> KeptTensor:
-    values = samples.taken(stored.values, rows, of)
-    return replace(stored, values=values, shape=values.shape)
+def _taken(tensor: KeptTensor, rows: samples.Places, of: int) -> KeptTensor:
+    values = samples.taken(tensor.values, rows, of)
+    return replace(tensor, values=values, shape=values.shape)
 
 
 def averaged(theirs: TrainingRun, ours: Sequence[TrainingRun]) -> list[TrainingRun]:
@@ -269,11 +269,11 @@ def compare_samples(
             verdict.departures.sort(key=lambda d: (d.step, STAGES.index(d.stage)))
 
 
-def _name(given: Sequence[StepInput], row: int) -> bytes:
-    of = len(next(each.values for each in given if each.values.ndim))
+def _name(inputs: Sequence[StepInput], row: int) -> bytes:
+    of = len(next(each.values for each in inputs if each.values.ndim))
     return b"".join(
         each.values[row].tobytes()
-        for each in given
+        for each in inputs
         if each.values.ndim and len(each.values) == of and not each.computed
     )
 

@@ -157,10 +157,10 @@ class Comparison(Findings):
         known = self.reference
         return Feed(known.sample, self.partners, self.case.phase, known.expected.pulled_back)
 
-    def rejudged(self, raw: Trace, drawn: CaseAtSeed) -> "Comparison":
+    def rejudged(self, raw: Trace, at_seed: CaseAtSeed) -> "Comparison":
         """The comparison by another trace of the candidate."""
         trace = self.reference.expected.replace_undecided(raw)
-        judgement = drawn.judge(self.reference.expected, trace)
+        judgement = at_seed.judge(self.reference.expected, trace)
         return replace(self, trace=trace, raw=raw, judgement=judgement)
 
 

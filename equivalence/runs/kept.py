@@ -83,8 +83,8 @@ class References:
     library: the records that may answer for it; None without.
     """
 
-    def __init__(self, drawn: CaseAtSeed, library: truths.Library | None):
-        self._drawn, self._library = drawn, library
+    def __init__(self, at_seed: CaseAtSeed, library: truths.Library | None):
+        self._drawn, self._library = at_seed, library
 
     def looks(self, cheap: bool) -> Iterator[Reference]:
         """What `looks` gives. cheap: whether all looks may serve, or only the last."""
@@ -136,7 +136,7 @@ class References:
             return replace(begun, expected=compute.add_noise(measurement, begun.expected))
 
 
-def from_record(drawn: CaseAtSeed, run: Callable[[bool], Reference]) -> Reference:
+def from_record(at_seed: CaseAtSeed, run: Callable[[bool], Reference]) -> Reference:
     """The reference from its record, or by `run` if there is none.
 
     run: runs the reference; its argument says whether the result is to be recorded.
@@ -144,7 +144,7 @@ def from_record(drawn: CaseAtSeed, run: Callable[[bool], Reference]) -> Referenc
     library = truths.active()
     if library is None:
         return run(False)
-    return library.reference(drawn.case, drawn.seed, drawn.products, drawn.sample, run)
+    return library.reference(at_seed.case, at_seed.seed, at_seed.products, at_seed.sample, run)
 
 
 def forget() -> None:
@@ -153,27 +153,27 @@ def forget() -> None:
     sides.forget()
 
 
-def _run_reference(drawn: CaseAtSeed, keep: bool = False) -> Reference:
+def _run_reference(at_seed: CaseAtSeed, keep: bool = False) -> Reference:
     """Run the reference.
 
     keep: whether to prepare it for a record: large tensors are sketched, and `multiplies`
         is set.
     """
-    case, sample = drawn.case, drawn.sample()
+    case, sample = at_seed.case, at_seed.sample()
     with blaming("reference", case.name):
-        measurement = drawn.measurement(sample)
+        measurement = at_seed.measurement(sample)
         from equivalence.truth import compute  # torch is there
 
         expected = compute.compute(measurement, sketch_large(sample) if keep else compute.whole)
-        side = _side(drawn, measurement, expected)
+        side = _side(at_seed, measurement, expected)
     if keep:
-        side.multiplies = reference_multiplies(case, drawn.seed)
+        side.multiplies = reference_multiplies(case, at_seed.seed)
     return side
 
 
-def _side(drawn: CaseAtSeed, measurement: "Measurement", expected: Truth) -> Reference:
+def _side(at_seed: CaseAtSeed, measurement: "Measurement", expected: Truth) -> Reference:
     """The reference's side, of a network that has run."""
-    case, network = drawn.case, measurement.network
+    case, network = at_seed.case, measurement.network
     draws = pinned.of_reference(measurement, case)
     if expected.reach is not None:
         expected.reach += Reach.of(of_draws((each.path, each.kind) for each in draws))

@@ -182,7 +182,7 @@ def settings_of(
 def run_of_reference(
     training: ScriptTraining,
     steps: int,
-    given: TrainingRun | None = None,
+    run: TrainingRun | None = None,
     noise: int = 0,
     looked_into: int = 0,
     watch: OverflowSeen | None = None,
@@ -190,10 +190,10 @@ def run_of_reference(
 ) -> TrainingRun:
     """A run of the reference. given: a first one, of which it gets weights and batches."""
     side = torch_side.TorchSide(own_gradients=training.rank is not None)
-    recorder = kind(side, steps, given, looked_into=looked_into)
+    recorder = kind(side, steps, run, looked_into=looked_into)
     observers: list[Any] = [Jitter(noise)] if noise else []
     observers += [torch_side.StepWatch(recorder, watch)] if watch else []
-    with isolated(), silent(given is not None):
+    with isolated(), silent(run is not None):
         training.run(recorder, side.watching(recorder, *observers))
     return recorder.run
 

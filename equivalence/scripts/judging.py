@@ -368,9 +368,9 @@ def _explained(values: np.ndarray, truth: np.ndarray) -> str:
     return f": {told}" if told else ""
 
 
-def unit_of(stored: KeptTensor) -> float:
+def unit_of(tensor: KeptTensor) -> float:
     """The unit roundoff of a tensor of the reference, by its precision."""
-    return UNIT_ROUNDOFF.get(stored.precision, UNIT_ROUNDOFF["float32"])
+    return UNIT_ROUNDOFF.get(tensor.precision, UNIT_ROUNDOFF["float32"])
 
 
 def _skipped(theirs: Step, ours: Step) -> str:

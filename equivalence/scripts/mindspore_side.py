@@ -413,8 +413,8 @@ class StepWatch(Observer):
 
     slot = "calls"
 
-    def __init__(self, side: MindSporeSide, recorder: RunRecorder, found: OverflowSeen):
-        self.side, self.recorder, self.found = side, recorder, found
+    def __init__(self, side: MindSporeSide, recorder: RunRecorder, overflow: OverflowSeen):
+        self.side, self.recorder, self.found = side, recorder, overflow
 
     def after(self, call: Call, result: Any) -> Any:
         """Look at what an operator gives; what only moves numbers makes none."""

@@ -66,11 +66,11 @@ class RunRecorder:
         self,
         side: TrainingSide,
         steps: int,
-        given: TrainingRun | None = None,
-        paired: ReferenceNetworks | None = None,
+        run: TrainingRun | None = None,
+        networks: ReferenceNetworks | None = None,
         looked_into: int = 0,
     ):
-        self.side, self.steps, self.given, self.paired = side, steps, given, paired
+        self.side, self.steps, self.given, self.paired = side, steps, run, networks
         self.looked_into = looked_into
         self._inside: StepCall | None = None
         self._calls: dict[str, int] = {}

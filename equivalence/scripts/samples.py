@@ -102,6 +102,6 @@ def taken(values: np.ndarray, rows: Places, of: int) -> np.ndarray:
     return several[rows].reshape(-1, *values.shape[1:])
 
 
-def part(given: Sequence[StepInput], rows: Places, of: int) -> list[StepInput]:
+def part(inputs: Sequence[StepInput], rows: Places, of: int) -> list[StepInput]:
     """The tensors of a call with the samples at some places alone."""
-    return [replace(each, values=taken(each.values, rows, of)) for each in given]
+    return [replace(each, values=taken(each.values, rows, of)) for each in inputs]

@@ -364,8 +364,8 @@ class StepWatch(Observer):
 
     slot = "calls"
 
-    def __init__(self, recorder: RunRecorder, found: OverflowSeen):
-        self.recorder, self.found = recorder, found
+    def __init__(self, recorder: RunRecorder, overflow: OverflowSeen):
+        self.recorder, self.found = recorder, overflow
 
     def open(self) -> contextlib.AbstractContextManager:
         """The mode that tells of operators; autograd then keeps the lines of the forward pass."""

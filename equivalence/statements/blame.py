@@ -122,12 +122,12 @@ class Statements(Watched):
         return (found, self._places(trial)) if found else self._misplaced(suspects, mends, found)
 
     def _rather(
-        self, misplaced: Step | None, found: Blame | None, trial: Sequence[Trial]
+        self, misplaced: Step | None, blame: Blame | None, trial: Sequence[Trial]
     ) -> Step | None:
         """A value in a wrong place, but not where the statement to blame gives it."""
-        if misplaced and not (found and _rivals(misplaced[0], found)):
+        if misplaced and not (blame and _rivals(misplaced[0], blame)):
             return misplaced
-        return (found, self._places(trial)) if found and trial else None
+        return (blame, self._places(trial)) if blame and trial else None
 
     def _first(self, suspects: Sequence[int]) -> tuple[list[Trial], set[int]]:
         """The first trial that mends all outputs, or, if none does, some; and what then agree.

@@ -201,19 +201,19 @@ def _moments(values: np.ndarray) -> tuple[float, float]:
     return float(values.mean()), norm(values) / math.sqrt(values.size)
 
 
-def same(values: np.ndarray, known: KnownValue) -> bool:
+def same(values: np.ndarray, value: KnownValue) -> bool:
     """Whether plain values are a known quantity, in its own layout or in another."""
-    if values.shape == known.truth.shape and known.equals(values):
+    if values.shape == value.truth.shape and value.equals(values):
         return True
-    return any(known.equals(values, layout) for layout in _close(values, known))
+    return any(value.equals(values, layout) for layout in _close(values, value))
 
 
-def moved(values: np.ndarray, known: KnownValue, other: np.ndarray) -> Iterator[np.ndarray]:
+def moved(values: np.ndarray, value: KnownValue, other: np.ndarray) -> Iterator[np.ndarray]:
     """An array of a quantity's shape, in each layout in which the quantity is these values."""
     values = plain(values)
-    ways = layouts(known.truth, values.shape), layouts(other, values.shape)
+    ways = layouts(value.truth, values.shape), layouts(other, values.shape)
     for layout, array in zip(*ways, strict=True):
-        if known.equals(values, layout):
+        if value.equals(values, layout):
             yield array
 
 
@@ -232,18 +232,18 @@ def _cuts(truth: np.ndarray, shape: tuple[int, ...]) -> Iterator[list[np.ndarray
             )
 
 
-def _agrees(part: np.ndarray, values: np.ndarray, known: KnownValue) -> bool:
+def _agrees(part: np.ndarray, values: np.ndarray, value: KnownValue) -> bool:
     first = abs(float(part.flat[0] - values.flat[0])) if values.size else 0.0
-    return first <= BUDGET * known.rounding and known.equals(values, part)
+    return first <= BUDGET * value.rounding and value.equals(values, part)
 
 
-def _close(values: np.ndarray, known: KnownValue) -> Iterator[np.ndarray]:
+def _close(values: np.ndarray, value: KnownValue) -> Iterator[np.ndarray]:
     """The layouts of a quantity of which a few elements agree with the values."""
     flat = np.unique(np.linspace(0, values.size - 1, LOOKED).astype(np.int64))
     ours = values.ravel()[flat]
-    most = BUDGET * known.rounding
+    most = BUDGET * value.rounding
     at = np.unravel_index(flat, values.shape) if values.ndim else ()
-    for layout in layouts(known.truth, values.shape):
+    for layout in layouts(value.truth, values.shape):
         if norm(layout[at] - ours) <= most:
             yield layout
 

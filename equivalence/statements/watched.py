@@ -261,10 +261,10 @@ class Watched:
         taken = self.candidate.calls[producer].inputs if producer is not None else ()
         return {number for v in taken for number in self.found[v]}
 
-    def _shared(self, known: KnownValue, sources: set[int]) -> float:
+    def _shared(self, value: KnownValue, sources: set[int]) -> float:
         """The share of the quantities that the reference computes a value from, too."""
         recording = self.quantities.recording
-        producer = recording.producers.get(known.number)
+        producer = recording.producers.get(value.number)
         taken = set(recording.calls[producer].inputs) if producer is not None else set()
         return len(taken & sources) / max(len(taken), 1)
 
@@ -379,6 +379,6 @@ def outputs(trace: tensors.Trace) -> list[np.ndarray]:
     return [trace[name] for name in names if trace[name].dtype.kind in "fiub"]
 
 
-def equal(known: KnownValue, values: np.ndarray) -> bool:
+def equal(value: KnownValue, values: np.ndarray) -> bool:
     """Whether an output is this one, in its shape and within the budget."""
-    return known.truth.shape == values.shape and known.equals(plain(values))
+    return value.truth.shape == values.shape and value.equals(plain(values))

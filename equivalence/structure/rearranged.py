@@ -95,28 +95,28 @@ def joined(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...] | None:
 
 def rearrangement(
     reference: Mapping[str, tuple[int, ...]],
-    named: Sequence[Term],
+    terms: Sequence[Term],
     candidate: Mapping[str, tuple[int, ...]],
 ) -> Rearrangement | None:
     """The rearrangement between weights of these shapes; None where the shapes do not fit.
 
-    named: the term of each weight of the reference.
+    terms: the term of each weight of the reference.
     """
     views = tuple(
         shape if term.view is None else term.view
-        for term, shape in zip(named, reference.values(), strict=True)
+        for term, shape in zip(terms, reference.values(), strict=True)
     )
     if [*map(math.prod, views)] != [*map(math.prod, reference.values())]:
         return None
-    found = (term.order(len(view)) for term, view in zip(named, views, strict=True))
+    found = (term.order(len(view)) for term, view in zip(terms, views, strict=True))
     orders = tuple(order for order in found if order is not None)
-    if len(orders) < len(named):
+    if len(orders) < len(terms):
         return None
     listed = [
         tuple(shape[axis] for axis in order) for shape, order in zip(views, orders, strict=True)
     ]
     whole, theirs = joined(listed), joined([*candidate.values()])
-    if any(term.reshaped for term in named):
+    if any(term.reshaped for term in terms):
         sizes = [sum(map(math.prod, side)) for side in (listed, candidate.values())]
         fits = sizes[0] == sizes[1]
     else:

@@ -440,7 +440,7 @@ def _groups(
 def _group(
     slots: Mapping[str, Slot],
     theirs: Sequence[str],
-    named: Sequence[Term],
+    terms: Sequence[Term],
     candidate: Mapping[str, Slot],
     ours: Sequence[str],
 ) -> Rearrangement | None:
@@ -453,7 +453,7 @@ def _group(
     shapes = [
         {n: side[n].shape for n in names} for side, names in ((slots, theirs), (candidate, ours))
     ]
-    return rearrangement(shapes[0], named, shapes[1])
+    return rearrangement(shapes[0], terms, shapes[1])
 
 
 def _own(

@@ -67,21 +67,21 @@ def _loaders(data: Sequence[str], seed: int) -> tuple[Loader, Loader]:
 
 
 def _waits(
-    twin: Twin, told: Networks, both: tuple[Loader, Loader]
+    twin: Twin, networks: Networks, both: tuple[Loader, Loader]
 ) -> tuple[Mapping[str, Waits], int]:
     """How long each side's step waits for its data, in training where that is run.
 
     Gives the rows of the step's inputs, too.
     """
-    of_step = in_each_execution(cases(twin, told.device))[0]
+    of_step = in_each_execution(cases(twin, networks.device))[0]
     with isolated():
-        made = {side: build() for side, build in builders(of_step, told.seed).items()}
+        made = {side: build() for side, build in builders(of_step, networks.seed).items()}
         for step in made.values():
             step()
         found = waiting.measure(
             {side: (both[side != REFERENCE], step) for side, step in made.items()}
         )
-    first = sides.draw(of_step[0], told.seed).inputs()[0]
+    first = sides.draw(of_step[0], networks.seed).inputs()[0]
     return found, len(first) if first.ndim else 1
 
 

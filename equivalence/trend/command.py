@@ -60,11 +60,11 @@ def _write(path: Path, found: History) -> None:
     history.write(path, found)
 
 
-def _growths(found: History) -> list[str]:
+def _growths(history: History) -> list[str]:
     """The lines on all that has grown, and on what the latest run warned of."""
-    first, last = found.runs[0][0], found.runs[-1][0]
-    lines = [f"{counted(len(found.runs), 'run')}, {first.time[:16]} to {last.time[:16]}"]
-    every = grown(found)
+    first, last = history.runs[0][0], history.runs[-1][0]
+    lines = [f"{counted(len(history.runs), 'run')}, {first.time[:16]} to {last.time[:16]}"]
+    every = grown(history)
     lines.append(f"{counted(len(every), 'case')} grew{':' if every else ''}")
     lines += [f"  {growth}" for growth in every[:SHOWN]]
     if len(every) > SHOWN:
@@ -74,14 +74,14 @@ def _growths(found: History) -> list[str]:
     return lines
 
 
-def _asked(found: History, pattern: str) -> list[str]:
+def _asked(history: History, pattern: str) -> list[str]:
     """The lines on every run of the cases that a pattern names. Raises HistoryError for none."""
-    every = series(found)
+    every = series(history)
     chosen = [key for key in every if fnmatch.fnmatchcase(key[0], pattern)]
     if not chosen:
         near = nearest(pattern, {name for name, _ in every})
         raise HistoryError(f"no case is called {pattern!r}{near}; '*' stands for anything")
-    growths = {each.key: each for each in grown(found)}
+    growths = {each.key: each for each in grown(history)}
     lines: list[str] = []
     for key in sorted(chosen):
         told = key_of(*key)

@@ -78,12 +78,12 @@ def _record_reference(case: TwinCase, seed: int) -> str | None:
     return reference.record
 
 
-def _demand_well_posed(drawn: CaseAtSeed, reference: Reference) -> None:
+def _demand_well_posed(at_seed: CaseAtSeed, reference: Reference) -> None:
     """Raise IllPosedError if no candidate of an example can be judged: another is then recorded."""
-    own = drawn.measurement(reference.sample).run_own()
-    judgement = drawn.judge(reference.expected, own)
+    own = at_seed.measurement(reference.sample).run_own()
+    judgement = at_seed.judge(reference.expected, own)
     if judgement.ill_posed is not None:
-        raise IllPosedError(f"{drawn.case.sample_name}: {judgement.ill_posed}")
+        raise IllPosedError(f"{at_seed.case.sample_name}: {judgement.ill_posed}")
 
 
 def _demand_raise(case: TwinCase, seed: int) -> str | None:

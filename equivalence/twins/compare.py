@@ -83,27 +83,27 @@ def compare_size(
     return pinned.judge(comparison, case)
 
 
-def _islands(made: Comparison, case: TwinCase) -> tuple[str, ...]:
+def _islands(comparison: Comparison, case: TwinCase) -> tuple[str, ...]:
     """Which operators the candidate computes in fewer bits, by another run in PyNative mode.
 
     Only a case that is right needs it, and only where the reference has some half precision. A
     float16 case runs with the casts of the port's own code, as with weights in half precision.
     """
-    theirs = made.reference.expected.precisions
-    seen = made.candidate.built is not None and case.execution == "pynative"
-    if not (theirs and seen and made.judgement.equal and releases.holds(DISPATCHING)):
+    theirs = comparison.reference.expected.precisions
+    seen = comparison.candidate.built is not None and case.execution == "pynative"
+    if not (theirs and seen and comparison.judgement.equal and releases.holds(DISPATCHING)):
         return ()
     if isinstance(case, TorchCase) or not islands.mixed(theirs):
         return ()
     from equivalence.stream.mindspore_stream import Precisions  # MindSpore is there
 
-    watched, candidate = Precisions(), made.candidate
+    watched, candidate = Precisions(), comparison.candidate
     if case.dtype == "float16":
         candidate = built = sides.build_candidate(case)
         built.as_written = True
     try:
         with blaming("candidate", case.name), watched:
-            candidate.run(made.feed)
+            candidate.run(comparison.feed)
     except SideError as error:
         if case.dtype != "float16":
             raise
@@ -112,17 +112,23 @@ def _islands(made: Comparison, case: TwinCase) -> tuple[str, ...]:
 
 
 def _judged(
-    drawn: CaseAtSeed, known: Reference, candidate: CandidateSide, partners: Partners, raw: Trace
+    at_seed: CaseAtSeed,
+    reference: Reference,
+    candidate: CandidateSide,
+    partners: Partners,
+    raw: Trace,
 ) -> Comparison:
     """The verdict on a candidate's trace, with what both sides write and hand to optimisers."""
-    expected = known.expected
-    paired = attributes.pair(expected, raw, drawn.unit_roundoff, expected.carried)
+    expected = reference.expected
+    paired = attributes.pair(expected, raw, at_seed.unit_roundoff, expected.carried)
     if paired.expected is not expected:
-        known = replace(known, expected=expected.among(paired.expected))
+        reference = replace(reference, expected=expected.among(paired.expected))
     raw = {**paired.candidate, **{name: raw[name] for name in paired.problems}}
-    trace = known.expected.replace_undecided(raw)
-    judgement, apart = drawn.judge(known.expected, trace), tuple(paired.apart.items())
-    return Comparison(drawn.case, known, candidate, partners, trace, raw, judgement, apart=apart)
+    trace = reference.expected.replace_undecided(raw)
+    judgement, apart = at_seed.judge(reference.expected, trace), tuple(paired.apart.items())
+    return Comparison(
+        at_seed.case, reference, candidate, partners, trace, raw, judgement, apart=apart
+    )
 
 
 def _attributes_alone(judgement: Judgement) -> bool:
@@ -143,7 +149,7 @@ def _of_first_call(raw: Trace, comparison: Comparison) -> Trace:
 
 
 def _run(
-    drawn: CaseAtSeed,
+    at_seed: CaseAtSeed,
     reference: Reference,
     candidate: CandidateSide,
     partners: Partners,
@@ -153,12 +159,12 @@ def _run(
 
     fresh: whether it has not run before, so that it is called with other values first.
     """
-    case = drawn.case
+    case = at_seed.case
     pinned.demand(case, reference.random_layers, candidate.dropouts())
     environment.spare_collections()
     feed = Feed(reference.sample, partners, case.phase, reference.expected.pulled_back)
     if fresh:
-        second_call.prepare(drawn, candidate, feed)
+        second_call.prepare(at_seed, candidate, feed)
     seen = CodeReach(case, candidate, reference.expected.reach)
     with blaming("candidate", case.name), seen:
         trace = candidate.run(feed)

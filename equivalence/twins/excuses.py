@@ -29,31 +29,31 @@ from equivalence.words import listed
 Act = Callable[[Comparison, CaseAtSeed], Comparison | None]
 
 
-def apply(made: Comparison, drawn: CaseAtSeed, flips: bool = True) -> Comparison:
+def apply(comparison: Comparison, at_seed: CaseAtSeed, flips: bool = True) -> Comparison:
     """The comparison after every excuse that applies, with their names in `excused`.
 
     None applies to an operator alone: nothing rounds before it.
 
     flips: whether branch flips or inaccurate kernels may explain a difference.
     """
-    made = _note_undecided(made, drawn)
-    return _apply(made, drawn, ACTS if flips and not drawn.case.alone else ())
+    comparison = _note_undecided(comparison, at_seed)
+    return _apply(comparison, at_seed, ACTS if flips and not at_seed.case.alone else ())
 
 
 def _apply(
-    made: Comparison, drawn: CaseAtSeed, acts: Sequence[tuple[excuses.Excuse, Act]]
+    comparison: Comparison, at_seed: CaseAtSeed, acts: Sequence[tuple[excuses.Excuse, Act]]
 ) -> Comparison:
     """The comparison after those of `acts` that apply, until it is equal."""
     for excuse, act in acts:
-        if made.judgement.equal:
+        if comparison.judgement.equal:
             continue
-        better = act(made, drawn)
+        better = act(comparison, at_seed)
         if better is None:
             continue
-        if _better(better.judgement, made.judgement):
+        if _better(better.judgement, comparison.judgement):
             better = replace(better, excused=(*better.excused, excuse.name))
-        made = better
-    return made
+        comparison = better
+    return comparison
 
 
 def _better(one: Judgement, two: Judgement) -> bool:
@@ -63,105 +63,110 @@ def _better(one: Judgement, two: Judgement) -> bool:
     return len(one.differing) < len(two.differing)
 
 
-def _note_undecided(made: Comparison, drawn: CaseAtSeed) -> Comparison:
+def _note_undecided(comparison: Comparison, at_seed: CaseAtSeed) -> Comparison:
     """Note the excuse if a tensor would differ by its undecided elements."""
-    undecided = made.reference.expected.undecided
-    names = [v.name for v in made.judgement.verdicts if v.equal and v.name in undecided]
-    expected = made.reference.expected
-    if all(expected[name].within(made.raw[name], drawn.unit_roundoff) for name in names):
-        return made
-    return replace(made, excused=(*made.excused, excuses.UNDECIDED_UPDATES.name))
+    undecided = comparison.reference.expected.undecided
+    names = [v.name for v in comparison.judgement.verdicts if v.equal and v.name in undecided]
+    expected = comparison.reference.expected
+    if all(expected[name].within(comparison.raw[name], at_seed.unit_roundoff) for name in names):
+        return comparison
+    return replace(comparison, excused=(*comparison.excused, excuses.UNDECIDED_UPDATES.name))
 
 
-def _overflow(made: Comparison, drawn: CaseAtSeed) -> Comparison | None:
+def _overflow(comparison: Comparison, at_seed: CaseAtSeed) -> Comparison | None:
     """Judge by float64 what the reference alone overflows in, if it computes in half precision."""
-    known, case = made.reference, drawn.case
+    known, case = comparison.reference, at_seed.case
     finite_alone = any(
         verdict.problem and math.isfinite(verdict.got) and not math.isfinite(verdict.want)
-        for verdict in made.judgement.verdicts
+        for verdict in comparison.judgement.verdicts
     )
     if not finite_alone or not environment.installed("torch"):
         return None
     with blaming("reference", case.name):
-        measurement = drawn.measurement(known.sample)
+        measurement = at_seed.measurement(known.sample)
         from equivalence.truth.overflow import beyond_half  # torch is there
 
-        expected = beyond_half(measurement, known.expected, made.trace)
+        expected = beyond_half(measurement, known.expected, comparison.trace)
     if expected is None:
         return None
     reference = replace(known, expected=expected)
-    judgement = drawn.judge(expected, made.trace)
-    note = _overflown(known, expected) if judgement.equal else made.note
-    return replace(made, reference=reference, judgement=judgement, note=note)
+    judgement = at_seed.judge(expected, comparison.trace)
+    note = _overflown(known, expected) if judgement.equal else comparison.note
+    return replace(comparison, reference=reference, judgement=judgement, note=note)
 
 
-def _overflown(known: Reference, expected: Truth) -> str:
+def _overflown(reference: Reference, expected: Truth) -> str:
     """The note on what float64 tells in the place of the reference's own run."""
     finite = {
-        name: np.isfinite(tensor.truth) & ~np.isfinite(known.expected[name].truth)
+        name: np.isfinite(tensor.truth) & ~np.isfinite(reference.expected[name].truth)
         for name, tensor in expected.items()
-        if tensor is not known.expected[name]
+        if tensor is not reference.expected[name]
     }
     told = listed([f"{places.sum()} of {name}" for name, places in finite.items()])
     return f"the reference overflows in half precision, and float64 tells what is right: {told}"
 
 
-def blamed_kernels(made: Comparison, drawn: CaseAtSeed) -> tuple[Kernel, ...]:
+def blamed_kernels(comparison: Comparison, at_seed: CaseAtSeed) -> tuple[Kernel, ...]:
     """The kernels, declared or not, with accurate ones for which all of a case is right."""
-    found = kernels.explain(made, drawn)
-    if found is None or not _with_accurate(found, drawn).judgement.equal:
+    found = kernels.explain(comparison, at_seed)
+    if found is None or not _with_accurate(found, at_seed).judgement.equal:
         return ()
     return found.kernels
 
 
-def _with_accurate(found: kernels.Explained, drawn: CaseAtSeed) -> Comparison:
+def _with_accurate(found: kernels.Explained, at_seed: CaseAtSeed) -> Comparison:
     """The run with accurate kernels, after what else excuses it."""
     others = [act for act in ACTS if act[0] is not excuses.INACCURATE_KERNEL]
-    return _apply(found.comparison, drawn, others)
+    return _apply(found.comparison, at_seed, others)
 
 
-def _inaccurate_kernel(made: Comparison, drawn: CaseAtSeed) -> Comparison | None:
+def _inaccurate_kernel(comparison: Comparison, at_seed: CaseAtSeed) -> Comparison | None:
     """Judge by the run with accurate kernels, if the device declares those that it needs.
 
     Where nothing but what is told beside results differs, they need not be declared: no mistake of
     a port goes away with an accurate kernel.
     """
-    found = kernels.explain(made, drawn)
+    found = kernels.explain(comparison, at_seed)
     if found is None:
         return None
-    rest = _with_accurate(found, drawn)
+    rest = _with_accurate(found, at_seed)
     declared = all(kernel.declared for kernel in found.kernels)
-    declared = declared or all(beside(verdict.name) for verdict in made.judgement.differing)
+    declared = declared or all(beside(verdict.name) for verdict in comparison.judgement.differing)
     if not (rest.judgement.equal and declared):
-        return replace(made, note=str(found)) if found.helps else None
-    rest = replace(rest, trace=made.trace, raw=made.raw)
+        return replace(comparison, note=str(found)) if found.helps else None
+    rest = replace(rest, trace=comparison.trace, raw=comparison.raw)
     blamed = tuple(replace(kernel, moved=found.before) for kernel in found.kernels)
     return replace(rest, kernels=blamed)
 
 
-def _branch_flips(made: Comparison, drawn: CaseAtSeed) -> Comparison | None:
+def _branch_flips(comparison: Comparison, at_seed: CaseAtSeed) -> Comparison | None:
     """Judge by the run with other branches, if whole flips explain all differences."""
-    known, case = made.reference, drawn.case
-    if not made.judgement.perhaps_branches(known.expected, case.calls):
+    known, case = comparison.reference, at_seed.case
+    if not comparison.judgement.perhaps_branches(known.expected, case.calls):
         return None
     if known.record and not environment.installed("torch"):
-        return replace(made, note=_untried(known.expected.near))
+        return replace(comparison, note=_untried(known.expected.near))
     with blaming("reference", case.name):
-        measurement = drawn.measurement(known.sample)
+        measurement = at_seed.measurement(known.sample)
         from equivalence.truth.explained import explain  # torch is there
 
         near = kept.may_flip(known, measurement)
-        explained = near and explain(measurement, known.expected, near, made.trace)
-    return _judge_flipped(made, drawn, *explained) if explained else None
+        explained = near and explain(measurement, known.expected, near, comparison.trace)
+    return _judge_flipped(comparison, at_seed, *explained) if explained else None
 
 
 def _judge_flipped(
-    made: Comparison, drawn: CaseAtSeed, taken: tuple[Flip, ...], expected: dict[str, Expected]
+    comparison: Comparison,
+    at_seed: CaseAtSeed,
+    taken: tuple[Flip, ...],
+    expected: dict[str, Expected],
 ) -> Comparison | None:
     """The comparison by the truth with these branches; None if it still differs."""
-    reference = replace(made.reference, expected=_taken(made.reference.expected, expected))
-    judgement = drawn.judge(reference.expected, made.trace)
-    flipped = replace(made, reference=reference, judgement=judgement, flips=taken)
+    reference = replace(
+        comparison.reference, expected=_taken(comparison.reference.expected, expected)
+    )
+    judgement = at_seed.judge(reference.expected, comparison.trace)
+    flipped = replace(comparison, reference=reference, judgement=judgement, flips=taken)
     return flipped if judgement.equal else None
 
 

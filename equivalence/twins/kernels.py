@@ -65,7 +65,7 @@ class Explained:
         )
 
 
-def explain(made: Comparison, drawn: CaseAtSeed) -> Explained | None:
+def explain(comparison: Comparison, at_seed: CaseAtSeed) -> Explained | None:
     """The candidate with accurate kernels, if that may explain its error; else None.
 
     It may if it leaves little of the error, or fewer tensors that differ; and where branch flips
@@ -76,10 +76,10 @@ def explain(made: Comparison, drawn: CaseAtSeed) -> Explained | None:
     candidate cannot run here, and only on a CPU can kernels be replaced. Wherever the candidate
     ran, it runs again in PyNative mode; that run must first be the same as the one that is judged.
     """
-    case, judgement = drawn.case, made.judgement
-    branches = judgement.perhaps_branches(made.reference.expected, case.calls)
+    case, judgement = at_seed.case, comparison.judgement
+    branches = judgement.perhaps_branches(comparison.reference.expected, case.calls)
     odd = any(verdict.problem for verdict in judgement.differing)
-    runs = None if odd or judgement.ill_posed is not None else _runs(made, drawn)
+    runs = None if odd or judgement.ill_posed is not None else _runs(comparison, at_seed)
     if runs is None:
         return None
     needed, best = runs.inaccurate, runs.compared(runs.inaccurate)
@@ -91,12 +91,12 @@ def explain(made: Comparison, drawn: CaseAtSeed) -> Explained | None:
     return found if found.helps or fewer or branches else None
 
 
-def accurate(made: Comparison, drawn: CaseAtSeed) -> Comparison | None:
+def accurate(comparison: Comparison, at_seed: CaseAtSeed) -> Comparison | None:
     """The comparison with accurate kernels, whatever they explain; None where `explain` has none.
 
     What is still wrong in it is wrong in the port.
     """
-    runs = _runs(made, drawn)
+    runs = _runs(comparison, at_seed)
     return runs.compared(runs.inaccurate) if runs else None
 
 
@@ -128,13 +128,13 @@ def same(
     )
 
 
-def alike(made: Comparison, drawn: CaseAtSeed, raw: Trace) -> bool:
+def alike(comparison: Comparison, at_seed: CaseAtSeed, raw: Trace) -> bool:
     """Whether another run of the candidate, in PyNative mode, is the same as the judged one."""
-    expected, needed = made.reference.expected, made.judgement.needed
-    loose = drawn.case.execution == "pynative" and math.isfinite(needed)
+    expected, needed = comparison.reference.expected, comparison.judgement.needed
+    loose = at_seed.case.execution == "pynative" and math.isfinite(needed)
     close = max(SAME, needed / MUCH) if loose else SAME
     again = expected.replace_undecided(raw)
-    return same(expected, again, made.trace, drawn.unit_roundoff, close)
+    return same(expected, again, comparison.trace, at_seed.unit_roundoff, close)
 
 
 def exactly(
@@ -183,15 +183,15 @@ def described(names: Iterable[str], errors: Mapping[str, float], device: str) ->
     )
 
 
-def _runs(made: Comparison, drawn: CaseAtSeed) -> "_KernelRuns | None":
+def _runs(comparison: Comparison, at_seed: CaseAtSeed) -> "_KernelRuns | None":
     """The runs of a candidate that has inaccurate kernels, and computes as in the judged run."""
-    if not replaceable(drawn.case):
+    if not replaceable(at_seed.case):
         return None
     try:
-        runs = _KernelRuns(made, drawn)
+        runs = _KernelRuns(comparison, at_seed)
     except EquivalenceError:  # a cell that only a compiled graph can run
         return None
-    return runs if runs.inaccurate and alike(made, drawn, runs.plain) else None
+    return runs if runs.inaccurate and alike(comparison, at_seed, runs.plain) else None
 
 
 class _KernelRuns:
@@ -201,10 +201,10 @@ class _KernelRuns:
     inaccurate: the primitives whose error is not that of an accurate kernel, the worst first.
     """
 
-    def __init__(self, made: Comparison, drawn: CaseAtSeed):
-        self.made, self.drawn = made, drawn
-        with blaming("candidate", drawn.case.name):
-            self.candidate = sides.build_candidate(replace(drawn.case, execution="pynative"))
+    def __init__(self, comparison: Comparison, at_seed: CaseAtSeed):
+        self.made, self.drawn = comparison, at_seed
+        with blaming("candidate", at_seed.case.name):
+            self.candidate = sides.build_candidate(replace(at_seed.case, execution="pynative"))
         self.plain, self.errors = self._run(())
         self.inaccurate = inaccurate(self.errors)
 

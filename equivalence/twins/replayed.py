@@ -113,19 +113,19 @@ def _tried(first: TwinCase, seed: int) -> Replayed:
     return _paired(made, seed)
 
 
-def _refused(made: Comparison) -> str:
+def _refused(comparison: Comparison) -> str:
     """Why the draws of a run could not be replayed; "" where they were."""
-    refused = [*made.reference.refused, *_replay(made.candidate).refused]
+    refused = [*comparison.reference.refused, *_replay(comparison.candidate).refused]
     return f"no run can replay {listed([*dict.fromkeys(refused)], SHOWN)}" if refused else ""
 
 
-def _paired(made: Comparison, seed: int) -> Replayed:
+def _paired(comparison: Comparison, seed: int) -> Replayed:
     """The comparison by the first pairing with which all is right; else by the draws' order."""
-    theirs, ours = made.reference.drawn, _replay(made.candidate).drawn
+    theirs, ours = comparison.reference.drawn, _replay(comparison.candidate).drawn
     right = DrawsCompared(len(theirs)) if theirs else None
-    if made.judgement.equal and not unpaired(theirs, ours):
-        return Replayed(made, right)
-    tried = [replace(made.case, replayed=pairing) for pairing in pairings(theirs, ours, seed)]
+    if comparison.judgement.equal and not unpaired(theirs, ours):
+        return Replayed(comparison, right)
+    tried = [replace(comparison.case, replayed=pairing) for pairing in pairings(theirs, ours, seed)]
     for case in tried:
         found = compare_size(case, seed)
         if found.judgement.equal:
@@ -133,9 +133,9 @@ def _paired(made: Comparison, seed: int) -> Replayed:
     apart = unpaired(theirs, ours)
     if apart:
         verdict = TensorVerdict(tensors.DRAWS, BUDGET, problem=listed(apart, SHOWN))
-        verdicts = (verdict, *made.judgement.verdicts)
-        made = replace(made, judgement=replace(made.judgement, verdicts=verdicts))
-    return Replayed(made, tried=tried)
+        verdicts = (verdict, *comparison.judgement.verdicts)
+        comparison = replace(comparison, judgement=replace(comparison.judgement, verdicts=verdicts))
+    return Replayed(comparison, tried=tried)
 
 
 def _replay(candidate: CandidateSide) -> Replay:

@@ -31,12 +31,12 @@ KEEPERS = {
 """Execution -> what may keep state. In a graph, some of MindSpore's own kernels do."""
 
 
-def prepare(drawn: CaseAtSeed, candidate: CandidateSide, feed: Feed) -> None:
+def prepare(at_seed: CaseAtSeed, candidate: CandidateSide, feed: Feed) -> None:
     """Let a new candidate, which may keep state, run with another draw of inputs and weights."""
-    case = drawn.case
+    case = at_seed.case
     if not case.keeps:
         return
-    sample = drawn.sample()
+    sample = at_seed.sample()
     sample.given.clear()  # what is kept of other weights must show, too
     for _ in range(feed.sample.redraw + 1):
         sample.draw_again()
@@ -45,13 +45,13 @@ def prepare(drawn: CaseAtSeed, candidate: CandidateSide, feed: Feed) -> None:
         candidate.call_before(replace(feed, sample=sample), both)
 
 
-def explain(comparison: Comparison, drawn: CaseAtSeed) -> Comparison:
+def explain(comparison: Comparison, at_seed: CaseAtSeed) -> Comparison:
     """The comparison with a note, if the same candidate is right in its first call."""
-    if comparison.note or not keeps(comparison, drawn):
+    if comparison.note or not keeps(comparison, at_seed):
         return comparison
     written = _written(comparison.candidate, comparison.partners)
     place = f", in {listed(written)}" if written else ""
-    told = KEEPS.format(KEEPERS[drawn.case.execution], place)
+    told = KEEPS.format(KEEPERS[at_seed.case.execution], place)
     return replace(comparison, note=told, later=True)
 
 
@@ -74,18 +74,18 @@ def _written(candidate: CandidateSide, partners: Partners) -> list[str]:
     return candidate.built.written_alone(partners) if candidate.built is not None else []
 
 
-def keeps(comparison: Comparison, drawn: CaseAtSeed) -> bool:
+def keeps(comparison: Comparison, at_seed: CaseAtSeed) -> bool:
     """Whether a wrong candidate is right in its first call, by the verdict with its excuses."""
-    case, known = drawn.case, comparison.reference
+    case, known = at_seed.case, comparison.reference
     wrong = [v for v in comparison.judgement.differing if not tensors.of_draws(v.name)]
     if not case.keeps or not wrong:
         return False
 
     with blaming("candidate", case.name):
         raw = sides.build_candidate(case).run(comparison.feed)
-        if comparison.rejudged(raw, drawn).judgement.equal:
+        if comparison.rejudged(raw, at_seed).judgement.equal:
             return True
-        if kernels.alike(comparison, drawn, raw):
+        if kernels.alike(comparison, at_seed, raw):
             return False
         if kernels.replaceable(case):
 
@@ -94,5 +94,5 @@ def keeps(comparison: Comparison, drawn: CaseAtSeed) -> bool:
                 return other.run(comparison.feed)
 
             compiled = case.execution != "pynative"
-            raw = kernels.exactly(raw, known.expected, drawn.unit_roundoff, eager, compiled)
-    return excuses.apply(comparison.rejudged(raw, drawn), drawn).judgement.equal
+            raw = kernels.exactly(raw, known.expected, at_seed.unit_roundoff, eager, compiled)
+    return excuses.apply(comparison.rejudged(raw, at_seed), at_seed).judgement.equal

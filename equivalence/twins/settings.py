@@ -109,24 +109,24 @@ def _of_reference(case: TwinCase, reference: Reference) -> list[Layer] | None:
     return reference.layers
 
 
-def padded_elsewhere(made: Comparison, drawn: CaseAtSeed) -> Settings | None:
+def padded_elsewhere(comparison: Comparison, at_seed: CaseAtSeed) -> Settings | None:
     """The settings of a comparison, without the paddings that the port makes in its own code.
 
     The tensors show where a window begins. So where all of them are right, and the gradient of a
     convolution's weight is decided, its input is padded before it. A compiled graph that differs
     is asked in PyNative mode, since its compiler may be to blame.
     """
-    compared = made.settings
+    compared = comparison.settings
     layers = {each.layer for each in compared.differing if each.shown} if compared else set()
     if compared is None or not layers:
         return compared
-    judgement = made.judgement
-    if not judgement.equal and made.case.execution == "graph":
-        plain = replace(made.case, execution="pynative")
-        with blaming("candidate", made.case.name):
-            trace = sides.build_candidate(plain).run(made.feed)
-        judgement = made.rejudged(trace, drawn).judgement
-    expected = made.reference.expected
+    judgement = comparison.judgement
+    if not judgement.equal and comparison.case.execution == "graph":
+        plain = replace(comparison.case, execution="pynative")
+        with blaming("candidate", comparison.case.name):
+            trace = sides.build_candidate(plain).run(comparison.feed)
+        judgement = comparison.rejudged(trace, at_seed).judgement
+    expected = comparison.reference.expected
     decided = {
         each.name.partition(":")[2]
         for each in judgement.verdicts

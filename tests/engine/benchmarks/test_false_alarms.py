@@ -1,5 +1,6 @@
 """The study of false alarms: it measures what the gate does, sees every alarm, and resumes."""
 
+import inspect
 import re
 from dataclasses import replace
 from xml.etree import ElementTree
@@ -269,11 +270,22 @@ def test_a_slow_sample_is_measured_with_few_seeds(slow, seeds, tmp_path, monkeyp
         (tensors.loss(1), "loss"),
         (tensors.update(3, "fc.weight"), "update"),
         (tensors.state("ema.fc.weight"), "state of a training step"),
+        (tensors.handed(1, "fc.weight"), "gradient as an optimiser gets it"),
+        (tensors.attribute("aux"), "attribute that a run writes"),
         (tensors.random_layer("dropout"), None),
+        (tensors.DRAWS, None),
     ],
 )
 def test_every_tensor_is_of_a_kind(name, what):
     assert kind(name) == what
+
+
+def test_no_name_of_a_tensor_is_without_a_kind():
+    beginnings = re.findall(r'return f"([a-z ]+[.:[])', inspect.getsource(tensors))
+    assert len(beginnings) == 10
+    assert [each for each in beginnings if not kind(each) and not tensors.of_draws(each)] == []
+    with pytest.raises(StopIteration):
+        kind("something new:weight")
 
 
 def test_the_law_of_a_random_layer_is_no_tensor_of_the_tally():
