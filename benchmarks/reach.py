@@ -2,6 +2,7 @@
 
     python benchmarks/reach.py [--phase eval] [NAME...]
     python benchmarks/reach.py --hidden [--thorough] [--phase eval] [NAME or KIND...]
+    python benchmarks/reach.py --operators [NAME...]
 
 The first: names are those of `cost.SIZED`, or of the catalogue of right networks. Both sides run in
 PyNative mode on the CPU, several times each, watched and not; times are of the processor.
@@ -10,6 +11,9 @@ The second: names and kinds are those of `benchmarks/hidden`, networks with port
 where the usual sample never comes. Each port is compared in PyNative mode, as `compare` does it.
 What it prints of one: whether the given inputs refuse it, a further sample does, or none, in how
 many seconds; then the shares. A right port that is refused is an error.
+
+The third: how many sides of decisions the gate's examples of each operator take, of those that the
+nightly ones take together; and what the first ones that are drawn would. Nothing is compared.
 """
 
 import argparse
@@ -30,12 +34,24 @@ environment.prepare()
 
 from benchmarks import catalogue, cost, hidden  # noqa: E402
 from equivalence import compare, kinds  # noqa: E402
+from equivalence.declare.operator import Example, Operator  # noqa: E402
 from equivalence.declare.twin import Twin, TwinCase, cases  # noqa: E402
 from equivalence.host.isolation import isolated  # noqa: E402
-from equivalence.runs import kept, pairing, sides  # noqa: E402
+from equivalence.operators.decisions import sides  # noqa: E402
+from equivalence.operators.drawing import (  # noqa: E402
+    GATE_EXAMPLES,
+    NIGHTLY_EXAMPLES,
+    always,
+    draw_examples,
+    explorations,
+    planned,
+)
+from equivalence.runs import kept, pairing  # noqa: E402
 from equivalence.runs.comparison import CaseAtSeed  # noqa: E402
+from equivalence.runs.sides import build_candidate  # noqa: E402
 from equivalence.sides.feed import Feed  # noqa: E402
 from equivalence.twins.compare import CodeReach  # noqa: E402
+from tests.twins.operators import operators  # noqa: E402
 
 NAMES = ("cbam", "encoder_38m", "resnet50_224")
 """A small network, the encoder and ResNet50, which are measured without names."""
@@ -51,15 +67,55 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--phase", default="train", choices=("train", "eval"))
     parser.add_argument("--hidden", action="store_true", help="try the ports that hide")
     parser.add_argument("--thorough", action="store_true", help="with --hidden: all samples")
+    parser.add_argument("--operators", action="store_true", help="what the gate's examples take")
     given = parser.parse_args(arguments)
     if given.hidden:
         sys.exit(_hide(given.names, given.phase, given.thorough))
+    if given.operators:
+        sys.exit(_tell_operators(given.names))
     print(f"{'network':24}{'comparison':>12}{'reference':>12}{'candidate':>12}{'share':>8}")
     for name in given.names or NAMES:
         case = next(c for c in cases(_twin(name), "cpu") if c.phase == given.phase)
         seconds, reference, candidate = measured(case)
         share = (reference + candidate) / seconds
         print(f"{name:24}{seconds:11.2f}s{reference:11.3f}s{candidate:11.3f}s{share:8.1%}")
+
+
+Sides = frozenset[str]
+
+
+def _tell_operators(names: Sequence[str]) -> None:
+    """Print a line for each operator, with what the gate's examples leave out; then the sums."""
+    print(f"{'operator':28}{'nightly':>8}{'first':>8}{'gate':>8}  not taken at the gate")
+    total: list[list[Sides]] = []
+    for operator in operators():
+        if not names or operator.name in names:
+            many, first, gate = taken = taken_of(operator)
+            total.append([frozenset(f"{operator.name} {each}" for each in one) for one in taken])
+            line = f"{operator.name:28}{len(many):8}{len(first):8}{len(gate):8}"
+            print(f"{line}  {', '.join(sorted(many - gate))}")
+    for word, of_inputs in (("of inputs", True), ("others", False)):
+        counts = [
+            sum((" input " in each) is of_inputs for taken in total for each in taken[i])
+            for i in range(3)
+        ]
+        print(f"{word:28}{counts[0]:8}{counts[1]:8}{counts[2]:8}")
+
+
+def taken_of(operator: Operator) -> tuple[Sides, Sides, Sides]:
+    """The sides that the examples of an operator take, of its first counterpart.
+
+    Those of the nightly level, as many first ones as the gate compares, and the gate's own; each
+    with those that are always compared.
+    """
+    one = next(explorations(operator, "cpu", GATE_EXAMPLES))
+    drawn = draw_examples(one, 0, NIGHTLY_EXAMPLES)
+
+    def taken(examples: Sequence[Example]) -> Sides:
+        every = (sides(each, operator.name, 0) for each in (*always(one), *examples))
+        return frozenset[str]().union(*every)
+
+    return taken(drawn), taken(drawn[:GATE_EXAMPLES]), taken(planned(one, 0))
 
 
 GIVEN, FURTHER, NONE = "given inputs", "further sample", "none"
@@ -133,7 +189,7 @@ def measured(case: TwinCase) -> tuple[float, float, float]:
         known = kept.reference(case, 0)
         measurement = CaseAtSeed(case, 0).measurement(known.sample)
         reference = _more(measurement.watch_own, measurement.run_own)
-        network = sides.build_candidate(case)
+        network = build_candidate(case)
         partners = pairing.partners(case, known.slots, network.slots(), network.unheld)
         feed = Feed(known.sample, partners, case.phase, known.expected.pulled_back)
 

@@ -20,6 +20,7 @@ from equivalence.declare.operator import (
     operator_case,
 )
 from equivalence.declare.spaces import examples
+from equivalence.operators.decisions import cover, sides, size
 from equivalence.releases import holds
 from equivalence.seeds import seed_of
 
@@ -59,6 +60,11 @@ class Exploration:
         """The releases of MindSpore that can make the call; None: all."""
         return self.counterpart.releases
 
+    @property
+    def without(self) -> frozenset[str]:
+        """The limits of the counterpart, which no example is beyond."""
+        return frozenset(self.counterpart.without)
+
     def case(self, example: Example) -> OperatorCase:
         """The case that compares one example."""
         return operator_case(self.operator, self.counterpart, example, self.execution, self.device)
@@ -84,15 +90,26 @@ def planned(exploration: Exploration, seed: int) -> list[Example]:
     """
     if exploration.execution == "graph":
         return draw_largest(exploration, seed)
-    special = always(exploration)
-    different = {example.spelled(exploration.operator.name): example for example in special}
+    return [*always(exploration), *choose(exploration, seed)]
+
+
+def choose(exploration: Exploration, seed: int) -> list[Example]:
+    """Those of the examples drawn at the nightly level that together take most sides of decisions.
+
+    What is always compared takes its own already, and is none of them.
+    """
+    name, special = exploration.operator.name, always(exploration)
+    known = {example.spelled(name) for example in special}
+    different: dict[str, Example] = {}
     for number in range(PASSES):
-        if missing := exploration.count + len(special) - len(different):
-            more = missing + bool(number)
-            for example in draw_examples(exploration, seed, more, number):
-                if len(different) < exploration.count + len(special):
-                    different.setdefault(example.spelled(exploration.operator.name), example)
-    return list(different.values())
+        if len(different) < exploration.count:
+            drawn = draw_examples(exploration, seed, NIGHTLY_EXAMPLES, number)
+            different |= {s: each for each in drawn if (s := each.spelled(name)) not in known}
+    given = frozenset[str]().union(*(sides(each, name, seed) for each in special))
+    pool = list(different.values())
+    taken = [sides(each, name, seed) for each in pool]
+    places = cover(taken, [*map(size, pool)], exploration.count, given)
+    return [pool[place] for place in places]
 
 
 def always(exploration: Exploration) -> list[Example]:
@@ -129,14 +146,18 @@ def backend() -> str:
 
 def run(
     compare: Callable[[Example], None],
-    exploration: Exploration,
+    operator: Operator,
+    without: frozenset[str],
     seed: int,
     count: int,
     phases: list[Phase],
 ) -> None:
-    """Hand `count` examples, not all different, to `compare`; the simplest one comes first."""
+    """Hand `count` examples, not all different, to `compare`; the simplest one comes first.
 
-    @hypothesis.given(examples(exploration.operator, frozenset(exploration.counterpart.without)))
+    without: the limits that no example is beyond.
+    """
+
+    @hypothesis.given(examples(operator, without))
     def one(example: Example) -> None:
         compare(example)
 
@@ -156,22 +177,30 @@ def run(
         hypothesis.seed(seed)(run)()
 
 
-def seed_of_pass(exploration: Exploration, seed: int, number: int = 0) -> int:
+def seed_of_pass(operator: Operator, seed: int, number: int = 0) -> int:
     """The seed of one pass; all counterparts of an operator get the same examples."""
-    return seed_of(seed, exploration.operator.name, number)
+    return seed_of(seed, operator.name, number)
 
 
 def draw_examples(
     exploration: Exploration, seed: int, count: int, number: int = 0
 ) -> list[Example]:
     """The different examples among `count` drawn ones. number: of the pass that draws them."""
+    return [*_drawn(exploration.operator, exploration.without, seed, count, number)]
+
+
+@functools.lru_cache(maxsize=32)
+def _drawn(
+    operator: Operator, without: frozenset[str], seed: int, count: int, number: int
+) -> tuple[Example, ...]:
+    """Kept, since most counterparts of an operator have the same limits."""
     different: dict[str, Example] = {}
 
     def keep(example: Example) -> None:
-        different.setdefault(example.spelled(exploration.operator.name), example)
+        different.setdefault(example.spelled(operator.name), example)
 
-    run(keep, exploration, seed_of_pass(exploration, seed, number), count, [Phase.generate])
-    return list(different.values())
+    run(keep, operator, without, seed_of_pass(operator, seed, number), count, [Phase.generate])
+    return tuple(different.values())
 
 
 def draw_largest(exploration: Exploration, seed: int) -> list[Example]:

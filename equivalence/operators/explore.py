@@ -25,6 +25,7 @@ from equivalence.operators.drawing import (
     PASSES,
     Exploration,
     always,
+    choose,
     draw_largest,
     explorations,
     in_double,
@@ -137,12 +138,21 @@ def explore(
             for example in draw_largest(exploration, seed):
                 if len(result.outcomes) < COMPILED_EXAMPLES[exploration.count]:
                     compare(example)
+        elif exploration.count == GATE_EXAMPLES:
+            for example in choose(exploration, seed):
+                try:
+                    compare(example)
+                except (RefusedError, EquivalenceError):
+                    if shrink:
+                        _shrink(compare, exploration, seed, example)
+                    raise
         else:
             phases = [Phase.generate, *([Phase.shrink] if shrink else [])]
             for number in range(PASSES):
                 if missing := exploration.count - result.drawn:
                     more = missing + bool(number)  # every pass repeats the simplest example
-                    run(compare, exploration, seed_of_pass(exploration, seed, number), more, phases)
+                    own = seed_of_pass(exploration.operator, seed, number)
+                    run(compare, exploration.operator, exploration.without, own, more, phases)
             for example in in_double(exploration, seed):
                 compare(example, drawn=False)
     except (RefusedError, EquivalenceError, Flaky, FlakyFailure):
@@ -162,6 +172,24 @@ def explore(
             "well-posed, so that hardly anything is compared; draw better conditioned values"
         )
     return result
+
+
+def _shrink(
+    compare: Callable[[Example], None], exploration: Exploration, seed: int, failing: Example
+) -> None:
+    """Draw until the failing example comes, and then let Hypothesis hand ever smaller ones on."""
+    operator, met = exploration.operator, False
+
+    def after(example: Example) -> None:
+        nonlocal met
+        met = met or example == failing
+        if met:
+            compare(example)
+
+    for number in range(PASSES):
+        own = seed_of_pass(operator, seed, number)
+        phases = [Phase.generate, Phase.shrink]
+        run(after, operator, exploration.without, own, NIGHTLY_EXAMPLES, phases)
 
 
 def _declare(library: truths.Library, exploration: Exploration, seed: int) -> None:

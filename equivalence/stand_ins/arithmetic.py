@@ -50,7 +50,7 @@ def baddbmm(added, left, right, beta=1, alpha=1):
 
 def addbmm(added, left, right, beta=1, alpha=1):
     """As `mint.addbmm`."""
-    return _scaled(added, beta) + _scaled(ops.matmul(left, right).sum(0), alpha)
+    return _scaled(added, beta) + _scaled(ops.bmm(left, right).sum(0), alpha)
 
 
 def _scaled(x, factor):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from equivalence.errors import DeclarationError
 
-FAMILIES = ("elementwise", "shapes", "functional", "linear", "losses", "special")
+FAMILIES = ("elementwise", "shapes", "functional", "linear", "losses", "special", "rare")
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """The noise of a run: every number is rounded once at random, a sum by its terms."""
 
 import copy
+from functools import partial
 
 import numpy as np
 import pytest
@@ -299,6 +300,18 @@ def test_the_steps_of_an_operator_give_what_it_gives(name, args, kwargs):
 
 def test_every_operator_of_steps_is_called():
     assert {name for name, *_ in steps_of()} == STEPS.keys()
+
+
+@pytest.mark.parametrize("shape", [(0, 4), (4, 0)])
+@pytest.mark.parametrize(
+    "function", [F.gelu, partial(F.log_softmax, dim=1), partial(F.softmax, dim=1)]
+)
+def test_the_steps_of_nothing_give_nothing(shape, function):
+    x = inputs(*shape).requires_grad_()
+    with Noise(U, 0):
+        y = function(x)
+        (gradient,) = torch.autograd.grad(y.sum(), x)
+    assert y.shape == gradient.shape == shape
 
 
 def test_probabilities_next_to_one_stay_probabilities():

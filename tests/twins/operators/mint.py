@@ -10,6 +10,7 @@ from equivalence.declare.difference import Limit
 from equivalence.declare.draws import normal, ties
 from equivalence.declare.operator import LIMITS, Counterpart, Operator, to
 from equivalence.declare.spaces import REAL, axis, reduction
+from tests.twins.operators.elementwise import TO_NOTHING
 from tests.twins.operators.spaces_functional import pointwise_loss
 from tests.twins.operators.spaces_shapes import shaped
 
@@ -129,14 +130,18 @@ LIMITS["batch_mean"] = lambda example: example.arguments["reduction"] == "batchm
 EMPTY = {"empty": "a kernel on the CPU refuses what is empty, or fills in nothing"}
 NAN = {"nan": "the CPU takes no notice of NaN"}
 LIMITED = {
+    "mint.addcdiv": TO_NOTHING,
     "mint.addmm": EMPTY,
     "mint.addmv": EMPTY,
+    "mint.arctan2": TO_NOTHING,
     "mint.argmax": NAN,
     "mint.argmin": NAN,
+    "mint.atan2": TO_NOTHING,
     "mint.baddbmm": EMPTY,
     "mint.count_nonzero": {"empty": "unwritten: the sum of nothing is any number"},
     "mint.diag": {**EMPTY, "booleans": "are refused"},
-    "mint.divide": {"half_truncated": Limit("trunc refuses it", "<2.9")},
+    "mint.diff": EMPTY,
+    "mint.divide": {"half_truncated": Limit("trunc refuses it", "<2.9"), **TO_NOTHING},
     "mint.index_select": EMPTY,
     "mint.inverse": {"one_by_one": "a matrix of one element is refused"},
     "mint.linalg.inv": {"one_by_one": "a matrix of one element is refused"},
@@ -145,7 +150,9 @@ LIMITED = {
     "mint.logaddexp": {**EMPTY, **NAN, "infinite": "gives NaN"},
     "mint.logaddexp2": {**EMPTY, **NAN, "infinite": "gives NaN"},
     "mint.logsumexp": {"infinite": "gives NaN", "masked": "gives NaN"},
+    "mint.mv": {"empty": "unwritten: the product with nothing is any number"},
     "mint.nn.functional.adaptive_avg_pool1d": EMPTY,
+    "mint.nn.functional.adaptive_avg_pool2d": EMPTY,
     "mint.nn.functional.adaptive_avg_pool3d": EMPTY,
     "mint.nn.functional.adaptive_max_pool1d": EMPTY,
     "mint.nn.functional.cross_entropy": {"ignored_label": "its loss is unwritten"},
@@ -157,6 +164,7 @@ LIMITED = {
     "mint.nn.functional.fold": EMPTY,
     "mint.nn.functional.hardtanh": {"nan": "the gradient at NaN is zero"},
     "mint.nn.functional.kl_div": {"batch_mean": Limit("no kernel", "<2.9")},
+    "mint.nn.functional.one_hot": EMPTY,
     "mint.nn.functional.relu6": {"nan": "the gradient at NaN is zero"},
     "mint.nn.functional.relu_": NAN,
     "mint.nn.functional.softplus": {"coarser": "the kernels of the CPU round coarsely"},
