@@ -1,4 +1,4 @@
-"""Nine pairs of training scripts, right and with three or four mistakes each: where each is found.
+"""Ten pairs of training scripts, right and with three or four mistakes each: where each is found.
 
 python benchmarks/scripts.py [PAIR ...] writes reports/scripts.md, the table of docs/training.md.
 """

@@ -194,9 +194,10 @@ class DryRecorder(RunRecorder):
             self.beat.losses.append(float(values.reshape(-1)[0]))
             self._note_line("loss")
 
-    def scaled(self, scale: float) -> None:
-        """The loss is multiplied by a scale."""
-        self.beat.scale = self.step.scale = scale
+    def scaled(self, scale: float, multiplied: bool = True) -> None:
+        """A loss has a scale."""
+        super().scaled(scale, multiplied)
+        self.beat.scale = scale
 
     def _note_line(self, what: str) -> None:
         frame = next(places.own_frames(), None)
@@ -212,7 +213,7 @@ class DryRecorder(RunRecorder):
         self._passed += 1
         self.beat.passes += 1
         overflows = self._scales and self._passed in OVERFLOWS
-        return np.inf if overflows else size * (self.step.scale or 1.0)
+        return np.inf if overflows else size * (self.multiplied or 1.0)
 
     def gradient(self, weight: Any) -> np.ndarray | None:
         """The pattern of the gradients of a weight; None where the reference gives it none."""
@@ -293,7 +294,7 @@ class DryRecorder(RunRecorder):
         self.beats.steps.append(self.beat)
         self.run.steps.append(self.step)  # an error tells how many there were
         self.beat, self._settled = Beat(), False
-        self.step.scale = None
+        self.step.scale = self.multiplied = None
 
     def settle(self) -> None:
         """All that follows the last update has been done: see what the averages have become."""

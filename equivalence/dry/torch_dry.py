@@ -69,7 +69,7 @@ class TorchDry(TorchSide):
     def _backward(self, recorder: Any) -> Callable[..., Any]:
         def standing(tensors: Any, *_: Any, **__: Any) -> None:
             for value in of_kind(tensors, torch.Tensor):
-                recorder.loss(self.array(value) if recorder.beat.scale is None else None)
+                recorder.loss(self.array(value) if recorder.multiplied is None else None)
             factor = recorder.passes()
             with torch.no_grad(), without_functions(), unseen():
                 for network in self._roots.values():

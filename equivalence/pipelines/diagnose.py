@@ -15,7 +15,7 @@ from equivalence.declare.pipeline import PipelineCase
 from equivalence.judge.mistake import Mistake, Mistakes
 from equivalence.judge.verdict import judge
 from equivalence.loaders.stages import BATCH, READ, TEXT
-from equivalence.pipelines import pictures, rows
+from equivalence.pipelines import explained, pictures, rows
 from equivalence.pipelines.compare import (
     UNIT_ROUNDOFF,
     Items,
@@ -213,7 +213,7 @@ class _StageSearch:
                 strict=True,
             )
             wrong = [pair for pair, number in zip(pairs, _flat(read), strict=True) if number < 0]
-            causes.append(_explained(wrong))
+            causes.append(explained.of_samples(wrong))
         self.blame(stages[1], *causes)
 
     # The pictures, stage by stage.
@@ -336,7 +336,7 @@ class _StageSearch:
         )
         wrong = [pair for pair in zip(ours, theirs, strict=True) if pair[0].shape != pair[1].shape]
         if wrong:
-            self.blame(LAYOUT, _explained(wrong))
+            self.blame(LAYOUT, explained.of_samples(wrong))
 
     # Labels and batches.
 
@@ -390,19 +390,6 @@ class _StageSearch:
                         told = rows.explain(batches[1][column], batches[0][column])
                     first[column] = f"{tensor}: {told or causes[tensor]}"
         return [*first.values()] or [f"{n}: {why}" for n, why in [*causes.items()][:1]]
-
-
-def _explained(wrong: Sequence[tuple[np.ndarray, np.ndarray]]) -> str:
-    """How samples differ, in one phrase: rows of tokens and text, or pictures."""
-    got, want = wrong[0]
-    if max(got.ndim, want.ndim) < 3:
-        for ours, theirs in wrong:
-            told = rows.explain(
-                *(each[None] if each.ndim == 1 else each for each in (ours, theirs))
-            )
-            if told is not None:
-                return told.removeprefix("row 0 ")
-    return pictures.explain(*zip(*wrong, strict=True))
 
 
 def _flat(ranks: Sequence[Sequence[int]]) -> list[int]:

@@ -10,12 +10,12 @@ from typing import Any
 from equivalence.curves import changed_runs
 from equivalence.curves.changed_runs import Changed
 from equivalence.declare.renames import matches
-from equivalence.errors import WeightError
+from equivalence.errors import SideError, WeightError
 from equivalence.host.isolation import isolated
 from equivalence.judge.settings import Settings
 from equivalence.pipelines import trained
 from equivalence.scripts import torch_side
-from equivalence.scripts.judging import Expectation, RunVerdict
+from equivalence.scripts.judging import ENDING, Expectation, RunVerdict
 from equivalence.scripts.layers import LayerCulprit, named
 from equivalence.scripts.looks import NO_FAULTS, NOTHING_FITS, Faults, Fits, Looks
 from equivalence.scripts.overflow import Overflow, OverflowSeen
@@ -86,6 +86,8 @@ def trainings(
     eager: whether the candidate runs in PyNative mode, whatever it asks for.
     tell: is called with a few words before what takes long.
 
+    A candidate that raises after a few steps is judged by these, and raises where they are right.
+
     Raises EquivalenceError where a training cannot be run, or shows nothing.
     """
     from equivalence.scripts.mindspore_side import MindSporeSide, StepWatch
@@ -117,18 +119,28 @@ def trainings(
             watch: OverflowSeen | None = None,
             mended: Collection[Any] = (),
             met: Callable[[Any], object] | None = None,
+            least: int | None = None,
         ) -> TrainingRun:
+            """least: so many steps are enough where it raises; None: all that are asked for."""
             paired = NetworkPairing(theirs, rename, constants)
             side = MindSporeSide(eager, single)
             recorder = RunRecorder(side, steps, theirs, paired, looked_into)
             observers: list[Any] = [StepWatch(side, recorder, watch)] if watch else []
             observers += [Mended(mended, met)] if mended else []
             with isolated(), silent(bool(looked_into or single or mended)):
-                candidate.run(recorder, side.watching(recorder, *observers))
+                try:
+                    candidate.run(recorder, side.watching(recorder, *observers))
+                except SideError as error:
+                    if len(recorder.run.steps) < (steps if least is None else least):
+                        raise
+                    recorder.finish({}, False)
+                    recorder.run.raised = error.did
+                    failures.append(error)
             return recorder.run
 
         begun = time.monotonic()
-        ours = run_candidate(len(theirs.steps))
+        failures: list[SideError] = []
+        ours = run_candidate(len(theirs.steps), least=1)
         demand_steps(ours, "candidate", candidate.name)
         demand_renames(ours, rename)
         for count in (NOISY_RUNS, MORE_RUNS):
@@ -139,6 +151,8 @@ def trainings(
             if not verdict.departures:
                 break
         verdict.add(expectation.of_loaders(ours))
+        if ours.raised and all(each.name == ENDING for each in verdict.departures):
+            raise failures[0]
         looks = Looks(run_reference, run_candidate, theirs, ours, verdict, rename, tell)
         found = looks.culprit()
         kept = looks.kept(expectation, time.monotonic() - begun)

@@ -11,7 +11,7 @@ from equivalence.judge.expected import Expected
 from equivalence.judge.precision import BUDGET, UNIT_ROUNDOFF
 from equivalence.judge.settings import SettingDifference
 from equivalence.loaders import epochs
-from equivalence.pipelines import pictures, rows, trained
+from equivalence.pipelines import explained, trained
 from equivalence.scripts.steps import KeptTensor, Step, StepCall, TrainingRun, each_input
 from equivalence.structure.layers import differences
 from equivalence.structure.settings import OPTIMIZER
@@ -34,6 +34,9 @@ INDEPENDENT = ("schedule", "settings")
 EVALUATED = "is in evaluation mode, and in training mode in the original"
 TRAINED = "is in training mode, and in evaluation mode in the original"
 """What is told of a network that is called in the other mode."""
+
+ENDING = "steps"
+"""The name of the departure of a port that makes fewer steps, in the stage "data"."""
 
 ORDER = "order of samples"
 """How what differs in the order of samples is called, in the stage `data`."""
@@ -219,13 +222,9 @@ class Expectation:
             verdict.departures += sorted(found, key=lambda each: STAGES.index(each.stage))
         if len(candidate.steps) < len(self.plain.steps):
             made = len(candidate.steps)
+            ends = candidate.raised or f"ends after {counted(made, 'step')}"
             verdict.departures.append(
-                StepDeparture(
-                    made + 1,
-                    "data",
-                    "steps",
-                    f"the port's script ends after {counted(made, 'step')}",
-                )
+                StepDeparture(made + 1, "data", ENDING, f"the port's script {ends}")
             )
         return verdict
 
@@ -331,7 +330,8 @@ class Expectation:
             if roundings > BUDGET:
                 told = _off(expected, values)
                 if stage == "data":
-                    told += self._instead(kept, name, values) or _explained(values, expected.truth)
+                    how = explained.of_batch(values, expected.truth)
+                    told += self._instead(kept, name, values) or (f": {how}" if how else "")
                 if stage == "update" and name in self.statistics:
                     told += self._more_calls(self.statistics[name], theirs, ours)
                 undefined = expected.distance(values).mismatched if values.dtype.kind == "f" else 0
@@ -360,12 +360,6 @@ class Expectation:
             if same and floats and _rows(expected.truth) == _rows(values):
                 return f"; it has the samples of the original's step {number} in another order"
         return ""
-
-
-def _explained(values: np.ndarray, truth: np.ndarray) -> str:
-    """How a batch of pictures or tokens differs, as the end of a sentence; "" for any other way."""
-    told = rows.explain(values, truth) or pictures.of_batch(values, truth)
-    return f": {told}" if told else ""
 
 
 def unit_of(tensor: KeptTensor) -> float:

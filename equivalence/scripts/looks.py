@@ -151,7 +151,7 @@ class Looks:
         seconds: what trials may take; what has not been tried then does not fit.
         """
         numeric = [each for each in self.departures if each.is_numeric]
-        if not numeric or numeric[0].stage == "data":
+        if not numeric or numeric[0].stage == "data" or self._skipping():
             return NOTHING_FITS
         until = min(numeric[0].step + AFTER, len(self.theirs.steps), len(self.ours.steps))
         ours = replace(self.ours, steps=self.ours.steps[:until])
@@ -181,12 +181,26 @@ class Looks:
                 looked, watch = self._look(side, at)
                 overflow = watch.first or of_gradients(looked, at) or watch.later
                 found[side] = at, overflow or Overflow("no operator was seen to make it")
+        for side, at in self._skipping():
+            overflow = self._look(side, at)[1].first or self._look(side, at)[1].later
+            if side not in found and overflow:
+                found[side] = at, replace(overflow, passing=True)
         departs = self.first.step if self.first else 0
         if "candidate" not in found and ("candidate", departs) in self._seen:
             overflow = self._seen["candidate", departs][1].first
             if overflow:  # it is divided by, say, so that what follows is finite
                 found["candidate"] = departs, replace(overflow, passing=True)
         return found
+
+    def _skipping(self) -> list[tuple[str, int]]:
+        """The side that skips more updates in the first step that departs, and the step."""
+        at = self.departures[0].step if self.departures else 0
+        if not 0 < at <= len(self.ours.steps):
+            return []
+        theirs, ours = (run.steps[at - 1].overflows for run in (self.theirs, self.ours))
+        if theirs == ours:
+            return []
+        return [("reference" if theirs > ours else "candidate", at)]
 
     def coarser(self, found: LayerCulprit | None) -> str:
         """In which precision the port computes the layer that departs, if the original does not."""

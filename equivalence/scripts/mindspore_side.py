@@ -28,6 +28,7 @@ from equivalence.scripts.recording import RunRecorder
 from equivalence.scripts.steps import ScriptNetwork
 from equivalence.sides.mindspore_cells import array
 from equivalence.sides.mindspore_training import look
+from equivalence.stand_ins import loss_scales
 from equivalence.stream import mindspore_stream
 from equivalence.stream.mindspore_stream import (
     CAST_TO_HALF,
@@ -98,6 +99,7 @@ class MindSporeSide:
             stack.enter_context(self._differentiating(recorder))
             stack.enter_context(mindspore_epochs.handed(recorder))
             stack.enter_context(alone.of_mindspore(ms.communication, recorder.note))
+            stack.enter_context(loss_scales.checking())
             if self.eager:
                 stack.enter_context(_without_graphs())
             stack.enter_context(installed(*self._observers((pinning, *observers))))
@@ -176,6 +178,10 @@ class MindSporeSide:
                 return self._update(recorder, cell, call, args, kwargs)
             if isinstance(cell, nn.LossBase) and not self._inside and not self._in_loss:
                 return self._loss(recorder, lambda *a, **k: call(cell, *a, **k))(*args, **kwargs)
+            if not self._cells and _is_step(cell) and (scale := _scale_of(cell)):
+                recorder.scaled(scale, multiplied=False)
+                if isinstance(cell, nn.TrainOneStepWithLossScaleCell):
+                    loss_scales.note(recorder.note)
             if not self._cells and _is_step(cell) and _is_graph():
                 return self._compiled(recorder, cell, call, args, kwargs)
             if not self._cells and _is_step(cell):
@@ -289,7 +295,10 @@ class MindSporeSide:
         recorder.update(optimizer, {}, lambda names: settings_now(optimizer, names))
         outputs = call(cell, *args, **kwargs)
         recorder.loss(array(of_kind(outputs, ms.Tensor)[0]))
-        recorder.updated()
+        if loss_scales.has_skipped(cell, outputs):
+            recorder.skipped()
+        else:
+            recorder.updated()
         return outputs
 
     def _most_inputs(self) -> int:
@@ -349,8 +358,7 @@ class MindSporeSide:
         finally:
             self._forward -= 1
         losses = of_kind(outputs, ms.Tensor)
-        scaled = self.recorder.step.scale is not None
-        if losses and not self._forward and not scaled:
+        if losses and not self._forward and self.recorder.multiplied is None:
             self.recorder.loss(array(losses[0]))
         return arguments, outputs
 
@@ -498,8 +506,19 @@ def _is_step(cell: nn.Cell) -> bool:
     return any(isinstance(each, OPTIMIZERS) for each in cell.name_cells().values())
 
 
+def _scale_of(step: nn.Cell) -> float | None:
+    """The scale of the loss by which a step of MindSpore differentiates; None without one."""
+    held = getattr(step, "scale_sense", None)
+    if isinstance(step, nn.TrainOneStepWithLossScaleCell) and isinstance(held, ms.Tensor):
+        return float(array(held).reshape(-1)[0])
+    given = getattr(step, "sens", None) if isinstance(step, nn.TrainOneStepCell) else None
+    return None if given in (None, 1.0) else float(given)
+
+
 def _has_weights(cell: nn.Cell) -> bool:
-    return not isinstance(cell, OPTIMIZERS) and next(iter(cell.get_parameters()), None) is not None
+    if isinstance(cell, (*OPTIMIZERS, nn.DynamicLossScaleUpdateCell)):
+        return False
+    return next(iter(cell.get_parameters()), None) is not None
 
 
 def _scaling(recorder: RunRecorder, scale: Callable[..., Any]) -> Callable[..., Any]:

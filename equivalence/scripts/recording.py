@@ -56,6 +56,9 @@ class RunRecorder:
     loads = True
     """Whether networks begin with the reference's weights."""
 
+    multiplied: float | None = None
+    """What the script has multiplied the loss of this step by, which was seen before; None: not."""
+
     waits = False
     """Whether weights that no gradient reaches are those before the next step: ranks send them."""
 
@@ -123,10 +126,10 @@ class RunRecorder:
         own = self._inputs(arguments)
         calls = self._theirs("calls")
         taken = len(calls[0].inputs) if calls else len(own)
+        handed = self.hand(arguments)
         self.step.calls.append(StepCall(mine, own[:taken], places.here(), training))
         if own[taken:]:
             self.step.targets.append(StepCall(-1, own[taken:], places.here()))
-        handed = self.hand(arguments)
         for call in (*self.step.calls[-1:], *self.step.targets[-1:]):
             call.rows = self._rows
         return handed
@@ -278,13 +281,14 @@ class RunRecorder:
             self.step.losses.append(values)
             self.step.lines["loss"] = places.here()
 
-    def scaled(self, scale: float) -> None:
-        """The loss is multiplied by a scale."""
+    def scaled(self, scale: float, multiplied: bool = True) -> None:
+        """A loss has a scale. multiplied: by the script; if not, its cotangent is."""
         self.step.scale = scale
+        self.multiplied = scale if multiplied else None
 
     def gradients(self, arrays: Mapping[int, np.ndarray], accumulate: bool) -> None:
         """A backward pass has ended. arrays: id of a weight -> its gradient."""
-        found = self._named(arrays, self.step.scale or 1.0)
+        found = self._named(arrays, self.multiplied or 1.0)
         self._passes.append(found)
         if not accumulate:
             self.step.gradients |= found
@@ -354,8 +358,12 @@ class RunRecorder:
             arrays = {n: self.side.array(w) for n, w in self.side.weights(network).items()}
             self.step.weights |= self._restored(number, arrays)
         self.run.steps.append(self.step)
-        self.step = Step()
+        self.step, self.multiplied = Step(), None
         self._own.clear()
+
+    def skipped(self) -> None:
+        """The optimiser, which was about to update, has not: the gradients overflow."""
+        self.step.overflows += 1
 
     def finish(self, names: Mapping[str, Any], ended: bool) -> None:
         """The script has ended, by itself or not. names: its global names."""
@@ -504,10 +512,14 @@ class RunRecorder:
 
         Its networks and losses then see that; what the script gave is noted with them.
         """
-        calls = self._theirs("calls") + self._theirs("targets")
-        others = [given for call in calls for given in call.inputs]
         whole = StepCall(0, self._inputs(arguments), places.here())
-        return self._exchanged(arguments, whole.inputs, self._part(whole, others))
+        made = len(self.step.calls), len(self.step.targets)  # by passes whose update was skipped
+        calls, targets = self._theirs("calls")[made[0] :], self._theirs("targets")[made[1] :]
+        for each in (calls + targets, calls[:1] + targets[:1]):
+            others = self._part(whole, [given for call in each for given in call.inputs])
+            if fit(others, whole.inputs):
+                return self._exchanged(arguments, whole.inputs, others)
+        return arguments
 
     def _handed(self, arguments: Any, call: StepCall, theirs: Sequence[StepCall]) -> Any:
         """The arguments with the reference's tensors, where these have the same shapes."""

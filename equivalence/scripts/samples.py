@@ -24,9 +24,9 @@ def places(
     this rank, one of `ranks`, where each reads every so many.
 
     >>> batch = np.float32([[1, 2], [3, 4], [5, 6], [7, 8]])
-    >>> places([Given(batch[1::2])], [Given(batch)], 1, 2)
+    >>> places([StepInput(batch[1::2])], [StepInput(batch)], 1, 2)
     [1, 3]
-    >>> places([Given(batch[:2] + 9)], [Given(batch)], 1, 2)
+    >>> places([StepInput(batch[:2] + 9)], [StepInput(batch)], 1, 2)
     [1, 3]
     """
     pairs, count, of = _paired(own, whole)
@@ -44,7 +44,7 @@ def missing(own: Sequence[StepInput], whole: Sequence[StepInput]) -> int:
     """How many samples of a call are not among those of the original's.
 
     >>> batch = np.float32([[1, 2], [3, 4], [5, 6], [7, 8]])
-    >>> missing([Given(batch[:2] + np.float32([[0], [9]]))], [Given(batch)])
+    >>> missing([StepInput(batch[:2] + np.float32([[0], [9]]))], [StepInput(batch)])
     1
     """
     return _found(*_paired(own, whole)).count(None)

@@ -173,6 +173,7 @@ class TrainingRun:
     overflows: backward passes after the last step whose gradients are NaN or infinite.
     epochs: those of loaders that shuffle; of the port, of all of its data sets.
     readings: what is read of each loader.
+    raised: what it raised after its steps, "raised ValueError: ... after 2 steps"; "": nothing.
     """
 
     networks: list[ScriptNetwork] = field(default_factory=list)
@@ -184,6 +185,7 @@ class TrainingRun:
     overflows: int = 0
     epochs: list[Epoch] = field(default_factory=list)
     readings: list[Reading] = field(default_factory=list)
+    raised: str = ""
 
     def name(self, network: int, weight: str) -> str:
         """A weight of a network, as texts call it."""

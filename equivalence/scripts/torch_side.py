@@ -255,7 +255,7 @@ class TorchSide:
 
         def standing(tensors: Any, *args: Any, **kwargs: Any) -> Any:
             for value in of_kind(tensors, torch.Tensor):
-                recorder.loss(self.array(value) if recorder.step.scale is None else None)
+                recorder.loss(self.array(value) if recorder.multiplied is None else None)
             if self.own_gradients:
                 with self._own() as found:
                     result = backward(tensors, *args, **kwargs)

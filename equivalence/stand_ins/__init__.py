@@ -9,6 +9,7 @@ arithmetic: elementwise functions, sums and products.
 layers: norms, convolutions, poolings, activations and losses.
 windows: poolings of any axes, unfoldings and paddings.
 attention: the fused operators of transformers.
+loss_scales: steps that skip an update whose gradients overflow.
 
 All of it is built from operators that have kernels on a CPU, forward and backward, so that
 MindSpore can differentiate and compile it. Loads MindSpore.

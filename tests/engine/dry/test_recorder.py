@@ -12,10 +12,11 @@ def test_a_pattern_is_known_by_its_name_and_has_norm_one():
     assert not np.array_equal(one, _pattern("0:v", (3, 4)))
 
 
-def passes(scale, count):
+def passes(scale, count, multiplied=True):
     recorder = DryRecorder(None, 10, TrainingRun(steps=[Step(number=1, scale=scale)]))
     recorder._settled = True
-    recorder.step.scale = scale
+    if scale:
+        recorder.scaled(scale, multiplied)
     return [recorder.passes() for _ in range(count)]
 
 
@@ -24,6 +25,10 @@ def test_passes_grow_and_shrink_by_the_scale_and_overflow_where_there_is_one():
     assert found[:3] == [8.0 * each for each in SIZES[:3]]
     assert np.isinf(found[-1])
     assert np.isfinite(found[:-1]).all()
+
+
+def test_passes_whose_cotangent_is_scaled_get_the_scale_by_that():
+    assert passes(8.0, 3, multiplied=False) == [*SIZES[:3]]
 
 
 def test_passes_without_a_scale_do_not_overflow():

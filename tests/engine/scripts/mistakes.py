@@ -12,6 +12,7 @@ STYLES = {
     "gan": "a GAN with two optimisers, whose noise is drawn",
     "accumulation": "accumulation, a loss scaler and an average of the weights",
     "amp": "half precision: autocast and O2 on convolutions, loss scalers that move",
+    "manager": "Model.train under O2 with a DynamicLossScaleManager, and an overflow",
     "ddp": "ranks: DistributedDataParallel and DistributedGradReducer, each as the only rank",
     "augmented": "a plain loop over photos that are cropped, flipped and coloured at random",
     "cell": "functions that yield losses, with TrainOneStepCell",
@@ -214,6 +215,35 @@ MISTAKES = (
         3,
         "scale",
         "optimizer(grads)",
+    ),
+    Mistake(
+        "manager",
+        "the scale grows a step later",
+        "scale_window=2",
+        "scale_window=3",
+        3,
+        "scale",
+        "model.train(",
+    ),
+    Mistake(
+        "manager",
+        "the optimiser takes the scale out once more",
+        "0.05, momentum=0.9)",
+        "0.05, momentum=0.9, loss_scale=4096.0)",
+        1,
+        "clipping",
+        "model.train(",
+    ),
+    Mistake(
+        "manager",
+        "an update that overflows is made",
+        "0.05, momentum=0.9)\nmanager = DynamicLossScaleManager(init_loss_scale=2**12, "
+        "scale_factor=2, scale_window=2)",
+        "0.05, momentum=0.9, loss_scale=4096.0)\n"
+        "manager = ms.amp.FixedLossScaleManager(4096, drop_overflow_update=False)",
+        3,
+        "forward",
+        "model.train(",
     ),
     Mistake(
         "ddp",

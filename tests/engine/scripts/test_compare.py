@@ -3,8 +3,9 @@
 import pytest
 
 from equivalence.distributed import alone
-from equivalence.errors import WeightError
+from equivalence.errors import SideError, WeightError
 from equivalence.scripts.text import lines
+from equivalence.stand_ins.loss_scales import CHECKED
 from tests.engine.scripts.mistakes import MISTAKES, STYLES
 
 ONE_OF_EACH = [next(each for each in MISTAKES if each.pair == pair) for pair in STYLES]
@@ -17,7 +18,9 @@ def test_a_right_port_is_equal(compared, pair):
     assert len(result.ours.steps) == 3
     assert result.verdict.compared >= 3 * len(result.theirs.steps[0].weights)
     assert result.verdict.notes == []
-    assert result.theirs.notes == result.ours.notes == [alone.ALONE] * (pair == "ddp")
+    both = [alone.ALONE] * (pair == "ddp")
+    assert result.theirs.notes == both
+    assert result.ours.notes == both + [CHECKED] * (pair == "manager")
 
 
 @pytest.mark.parametrize("mistake", ONE_OF_EACH, ids=lambda each: f"{each.pair}: {each.name}")
@@ -59,6 +62,24 @@ def test_a_port_that_ends_early_is_named(compared):
     result = compared("plain", ("range(0, 64, 8)", "range(0, 16, 8)"), ("range(2)", "range(1)"))
     assert "after 2 steps" in result.verdict.departures[-1].told
     assert not result
+
+
+RAISING = ("print(epoch, start, loss)", "assert start < 8, 'the loss is no number'")
+
+
+def test_a_port_that_raises_is_judged_by_the_steps_before(compared):
+    result = compared("plain", RAISING, ("grads = ops.clip_by_global_norm(grads, 0.5)", "pass"))
+    assert {(each.step, each.stage) for each in result.verdict.departures} >= {(1, "clipping")}
+    last = result.verdict.departures[-1]
+    told = "the port's script raised AssertionError: the loss is no number after 2 steps"
+    assert (last.step, last.told.startswith(told)) == (3, True)
+
+
+def test_a_port_that_raises_where_all_is_right_before_is_an_error(compared):
+    with pytest.raises(SideError, match="the loss is no number after 2 steps"):
+        compared("plain", RAISING)
+    with pytest.raises(SideError, match="another after 0 steps"):
+        compared("plain", ("loss, grads = step(x, y)", "raise ValueError('another')"))
 
 
 def test_an_average_that_is_not_updated_is_red(compared):

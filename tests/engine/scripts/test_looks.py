@@ -126,6 +126,17 @@ def test_an_update_that_is_not_skipped_is_told(compared):
     assert ": " in overflow.line
 
 
+def test_the_operator_for_which_one_side_alone_skips_an_update_is_named(compared):
+    result = compared("half", reference=[LARGE], steps=1)
+    first = result.verdict.departures[0]
+    assert "the original skips an update whose gradients overflow" in first.told
+    step, overflow = result.overflows["reference"]
+    assert (step, overflow.passing, "candidate" in result.overflows) == (1, True, False)
+    assert overflow.told == "mm gives NaN in float16 in the backward pass"
+    assert "half_torch.py:" in overflow.line
+    assert result.fits == NOTHING_FITS
+
+
 def test_nothing_is_looked_for_in_a_right_port(compared):
     result = compared("plain", steps=1)
     assert (result.kept, result.overflows, result.coarser) == (None, {}, "")

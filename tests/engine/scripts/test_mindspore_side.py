@@ -34,10 +34,10 @@ def functional(scaler=None):
         optimizer(scaler.unscale(grads) if scaler else grads)
 
 
-def one_step(mode=ms.PYNATIVE_MODE):
+def one_step(mode=ms.PYNATIVE_MODE, scale=None):
     ms.set_context(mode=mode)
     net, optimizer = made()
-    step = nn.TrainOneStepCell(nn.WithLossCell(net, nn.CrossEntropyLoss()), optimizer)
+    step = nn.TrainOneStepCell(nn.WithLossCell(net, nn.CrossEntropyLoss()), optimizer, scale)
     step.set_train()
     while True:
         step(ms.Tensor(X), ms.Tensor(Y))
@@ -79,6 +79,82 @@ def test_a_scaled_loss_is_seen_before_it_is_scaled(run):
     assert np.allclose(step.losses, plain.losses)
     for name, values in plain.gradients.items():
         assert np.allclose(step.gradients[name].values, values.values, rtol=1e-6)
+
+
+def test_a_step_of_a_fixed_scale_shows_it_and_its_gradients_without_it(run):
+    (step,), (plain,) = run(one_step, ms.PYNATIVE_MODE, 256.0).steps, run(one_step).steps
+    assert (step.scale, plain.scale) == (256.0, None)
+    assert np.allclose(step.losses, plain.losses)
+    for name, values in plain.gradients.items():
+        assert np.allclose(step.gradients[name].values, values.values, rtol=1e-6)
+
+
+class Clipping(nn.TrainOneStepWithLossScaleCell):
+    """A step as those of language models are written."""
+
+    def construct(self, x, y):
+        loss = self.network(x, y)
+        status, scale = self.start_overflow_check(loss, self.scale_sense)
+        grads = self.grad(self.network, self.weights)(x, y, ops.cast(scale, loss.dtype))
+        grads = self.hyper_map(ops.partial(unscaled, scale), grads)
+        grads = ops.clip_by_global_norm(grads, 1e3)
+        overflow = self.process_loss_scale(self.get_overflow_status(status, grads))
+        if not overflow:
+            loss = ops.depend(loss, self.optimizer(grads))
+        return loss, overflow, scale
+
+
+unscaled = ops.MultitypeFuncGraph("unscaled")
+
+
+@unscaled.register("Tensor", "Tensor")
+def of_tensor(scale, grad):
+    return grad * ops.reciprocal(scale)
+
+
+STEP = nn.TrainOneStepWithLossScaleCell
+
+
+def overflowing(mode, kind=STEP):
+    ms.set_context(mode=mode)
+    net, optimizer = made()
+    scale = nn.DynamicLossScaleUpdateCell(2.0**100, scale_factor=2, scale_window=1000)
+    with_loss = nn.WithLossCell(net, nn.CrossEntropyLoss())
+    step = kind(with_loss, optimizer, scale)
+    step.set_train()
+    for factor in (-1e20, 1.0, 1.0):
+        step(ms.Tensor(X * np.float32(factor)), ms.Tensor(Y))
+
+
+@pytest.mark.parametrize("kind", [STEP, Clipping])
+@pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE])
+def test_a_step_that_skips_its_update_belongs_to_the_one_that_follows(run, mode, kind):
+    found = run(overflowing, mode, kind, steps=2)
+    (plain,) = run(functional).steps
+    first, second = found.steps
+    targets = (
+        2 if mode == ms.PYNATIVE_MODE else 0
+    )  # by itself a compiled step does not tell them from inputs
+    assert (first.overflows, len(first.calls), len(first.losses)) == (1, 2, 2)
+    assert len(first.targets) == targets
+    assert (second.overflows, len(second.calls)) == (0, 1)
+    assert [step.scale for step in found.steps] == [2.0**99] * 2
+    assert any("all_finite of its gradients stands for it" in note for note in found.notes)
+    for name, stored in plain.weights.items():
+        assert np.allclose(first.weights[name].values, stored.values, rtol=1e-5)
+    for name, stored in first.reached.items():
+        assert np.allclose(stored.values, plain.gradients[name].values, rtol=1e-5)
+        assert np.allclose(first.gradients[name].values, stored.values, rtol=1e-5)
+
+
+@pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE])
+def test_a_step_that_skips_its_update_gets_the_batch_of_its_own_pass(run, mode):
+    first = run(overflowing, ms.PYNATIVE_MODE)
+    for call in first.steps[0].calls:
+        call.inputs[0].values[:] *= 2
+    second = run(overflowing, mode, given=first)
+    theirs, ours = first.steps[0].weights, second.steps[0].weights
+    assert not all(np.allclose(ours[name].values, theirs[name].values) for name in theirs)
 
 
 def test_a_compiled_step_shows_data_loss_and_weights(run):
