@@ -22,7 +22,7 @@ class HandedGradients:
 
     size: the number of all trained numbers; both sides have as many.
 
-    >>> handed = Handed(2)
+    >>> handed = HandedGradients(2)
     >>> for number in range(3):
     ...     handed.note({"fc.bias": np.full(2, number)})
     >>> list(handed.trace())

@@ -88,8 +88,8 @@ def groups(held: Mapping[str, Any], weights: Mapping[str, tuple[int, ...]]) -> l
     weights: name -> shape.
 
     >>> held = {"ema.module.fc.bias": np.ones(3), "ema.n_averaged": np.ones(())}
-    >>> groups(held, {"backbone.fc.bias": (3,), "backbone.fc.weight": (3, 7)})
-    [Group(path='ema.module', part='backbone.', weights={'ema.module.fc.bias': 'backbone.fc.bias'})]
+    >>> groups(held, {"net.fc.bias": (3,), "net.fc.weight": (3, 7)})
+    [TensorGroup(path='ema.module', part='net.', weights={'ema.module.fc.bias': 'net.fc.bias'})]
     """
     found: list[TensorGroup] = []
     taken: set[str] = set()

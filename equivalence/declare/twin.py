@@ -318,7 +318,7 @@ class TwinCase(Configured):
     execution: "pynative" or "graph".
     device: the name of the place where the candidate runs, see `host/devices.py`.
     size: one of the twin's `sizes`; None: all of them.
-    replayed: the `randomness.replay.Pairing` by which the draws of both sides get the same numbers;
+    replayed: the `randomness.replay.DrawPairing` by which both sides get the same numbers;
         None: what draws is pinned.
     """
 

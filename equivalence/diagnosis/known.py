@@ -11,7 +11,6 @@ from types import ModuleType
 from equivalence.declare.twin import TwinCase
 from equivalence.diagnosis.found import BESIDE, RIGHT, LayerError
 from equivalence.judge import tensors
-from equivalence.judge.verdict import TensorVerdict
 from equivalence.runs import sides
 from equivalence.runs.comparison import CaseAtSeed, Comparison
 from equivalence.stand_ins.faulty import FAULTS, Fault, Mended
@@ -51,7 +50,8 @@ def explain(case: TwinCase, seed: int, comparison: Comparison) -> FaultsMet:
     is right then, and nothing else is wrong. A trial that fails is a note.
 
     Nothing runs where no code of the candidate has a name of an operator that is known to be wrong.
-    Where a result is wrong, no gradient explains it, but that of a network which asks for one.
+    No gradient explains a result that is right without it, but that of a network which asks for
+    one. A result that an inaccurate kernel makes wrong stays so, and is no objection.
     """
     if comparison.judgement.ill_posed or not kernels.replaceable(case):
         return FaultsMet()
@@ -59,23 +59,24 @@ def explain(case: TwinCase, seed: int, comparison: Comparison) -> FaultsMet:
     if not possible:
         return FaultsMet()
     try:
-        met, explaining = _met(case, comparison, possible)
+        met, asks = _met(case, comparison, possible)
     except Exception as error:  # a run that is watched
         return FaultsMet(notes=[UNTRIED + raised(error)])
     notes: list[str] = []
     mending: list[Fault] = []
-    both = [each for each in met if each in explaining]
-    for faults in [*([fault] for fault in met), *([both] if len(both) > 1 else [])]:
+    for faults in [*([fault] for fault in met), *([[*met]] if len(met) > 1 else [])]:
         try:
             mended, right = _mended(case, seed, faults)
         except Exception as error:  # with what is right in the place of an operator
             names = listed([fault.primitive for fault in faults])
             notes.append(f"{UNTRIED}with another {names} it raised {raised(error)}")
             continue
-        if right and {*faults} <= explaining:
+        before, after = _differing(comparison), _differing(mended)
+        gradients_alone = not asks and all(fault.backward for fault in faults)
+        if right and not (gradients_alone and any(map(_of_first_pass, before - after))):
             return FaultsMet([_blamed(comparison, fault, met[fault], RIGHT) for fault in faults])
         # One of a graph that is called again moves with the mistake of a port.
-        if len(faults) == 1 and not faults[0].compiled and _mends(comparison, mended):
+        if len(faults) == 1 and not faults[0].compiled and after < before:
             mending += faults
     return FaultsMet(
         [_blamed(comparison, each, met[each], BESIDE) for each in mending], mending, notes
@@ -124,28 +125,26 @@ def _modules(classes: Collection[type]) -> Iterator[ModuleType]:
 
 def _met(
     case: TwinCase, comparison: Comparison, possible: Collection[Fault]
-) -> tuple[dict[Fault, Statement | None], set[Fault]]:
+) -> tuple[dict[Fault, Statement | None], bool]:
     """The faults that a run meets, with the first statement that calls the operator of each.
 
-    And those of them that may explain all that is wrong.
+    And whether the network asks for a gradient itself.
     """
     by_name = {fault.primitive: fault for fault in possible}
     candidate = sides.build_candidate(replace(case, execution="pynative"))
     watch = MindSporeCalls(candidate.cell)
     with watch:
         candidate.run(replace(comparison.feed, outputs={}))
-    asks = any(call.name == "grad" for call in watch.recording.calls)
     met: dict[Fault, Statement | None] = {}
     for call in watch.recording.calls:
         if call.name in by_name:
             met.setdefault(by_name[call.name], call.statement)
-    of_result = not asks and any(map(_of_first_pass, comparison.judgement.differing))
-    return met, {fault for fault in met if not (of_result and fault.backward)}
+    return met, any(call.name == "grad" for call in watch.recording.calls)
 
 
-def _of_first_pass(verdict: TensorVerdict) -> bool:
+def _of_first_pass(name: str) -> bool:
     """Whether a tensor is made before any gradient: an output, or a loss before any update."""
-    return verdict.name.startswith(tensors.output("")) or verdict.name == tensors.loss(1)
+    return name.startswith(tensors.output("")) or name == tensors.loss(1)
 
 
 def _mended(case: TwinCase, seed: int, faults: Collection[Fault]) -> tuple[Comparison, bool]:
@@ -155,10 +154,9 @@ def _mended(case: TwinCase, seed: int, faults: Collection[Fault]) -> tuple[Compa
         return made, made.judgement.equal or bool(blamed_kernels(made, CaseAtSeed(case, seed)))
 
 
-def _mends(comparison: Comparison, mended: Comparison) -> bool:
-    """Whether some of what is wrong is right without a fault, and nothing else is wrong."""
-    before, after = ({v.name for v in each.judgement.differing} for each in (comparison, mended))
-    return after < before
+def _differing(comparison: Comparison) -> set[str]:
+    """The tensors that are wrong."""
+    return {verdict.name for verdict in comparison.judgement.differing}
 
 
 def _blamed(

@@ -365,6 +365,9 @@ def _causes(blame: Blame, kept: bool = False) -> list[str]:
     else:
         once = f", once {listed(blame.after)} {'are' if len(blame.after) > 1 else 'is'} mended"
         lines = ["what goes in is the same" + (once if blame.after else "")]
+    if blame.written:
+        told = f"it takes a value as it was; the original has changed it in place: {blame.written}"
+        lines = [told, *(line for line in lines if not line.startswith("what goes in is the same"))]
     if blame.statement.direct and blame.statement.caller is not None:
         lines.append(f"called from {blame.statement.caller.place}")
     got, want = _unmasked(blame.got, blame.want)

@@ -39,24 +39,31 @@ def told(diagnosis: Diagnosis) -> ToldDiagnosis:
 
 
 def mistakes(diagnosis: Diagnosis) -> Mistakes:
-    """The culprits as places to mend, in plain words; those of one cause are one place."""
+    """The culprits as places to mend, in plain words; those of which the same is said are one."""
     found = []
-    for (statement, *causes), members in _groups(diagnosis.culprits).items():
-        first = members[0]
+    places: dict[tuple[str, ...], list[LayerError]] = {}
+    for layer in diagnosis.culprits:
+        said = layer.words or map(_plain, layer.causes)
+        places.setdefault((layer.statement, layer.counterpart, *said), []).append(layer)
+    for (statement, counterpart, *said), members in places.items():
         named = [each for each in members if each.reference or not statement]
         found.append(
             Mistake(
                 plain(listed([_name(layer) for layer in named], CULPRIT_NAMES)),
-                tuple(first.words or map(_plain, causes)),
+                tuple(said),
                 statement,
-                first.counterpart,
+                counterpart,
                 tuple(map(_path, members)),
-                any(cause.startswith((RIGHT, BESIDE)) for cause in causes),
+                all(map(_of_mindspore, members)),
             )
         )
     more = SEEN_LATER in diagnosis.notes
     cut = tuple(_without_house(each) for each in diagnosis.notes if each.startswith(CUT))
     return Mistakes(found, "" if more else diagnosis.mended, diagnosis.eager, more, cut)
+
+
+def _of_mindspore(layer: LayerError) -> bool:
+    return any(cause.startswith((RIGHT, BESIDE)) for cause in layer.causes)
 
 
 def _without_house(note: str) -> str:

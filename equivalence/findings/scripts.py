@@ -47,7 +47,7 @@ STANDING = (THERE, CRASHES)
 """States of a finding that still stands."""
 
 LIMIT = 120.0
-"""Seconds of processor time (see `processes.Limit`) after which a script is ended and FAILED. A
+"""Seconds of processor time (see `processes.TimeLimit`) after which a script is ended and FAILED. A
 script takes about 5 s, mostly imports."""
 
 IS_GONE, IS_THERE = 0, 1

@@ -5,8 +5,10 @@ the height for the width. One whose code holds the numbers of the size that was 
 `reshape(-1, 6, 7)`, raises at others, or gives another shape. No wrong number in the place of a
 right one comes of that, and at its own size it computes what the original does. So such a size is
 told, and is not red. It is one only if that is so at each of several other sizes, larger and
-smaller, of this axis alone and of all axes of the same size together, which the original takes. The
-batch is none: the last one of a data set is smaller, and one example is a batch, too.
+smaller, of this axis alone and of all axes of the same size together, which the original takes. A
+size so near that strides leave maps as they are, as 55 beside 56, may be taken: the port must be
+right there. The batch is none: the last one of a data set is smaller, and one example is a batch,
+too.
 """
 
 from collections.abc import Iterator, Mapping
@@ -22,6 +24,9 @@ FIXED = "the port takes the size that was given alone"
 
 LEAST = 3
 """So many other sizes must be tried at least, and the port takes none of them."""
+
+NEAR = 2
+"""Sizes that are larger or smaller by so much at most may be taken, where the port is right."""
 
 
 class Fixed:
@@ -50,47 +55,62 @@ class Fixed:
         """
         changed, before = self._changed(variant), len(self._held)
         for i, axis in sorted(changed):
-            if axis and (i, axis) not in self._held and (raised := self._raises(i, axis, case)):
+            if not axis or (i, axis) in self._held:
+                continue
+            raised, takes_near = self._raises(i, axis, case)
+            if raised:
                 size = self._given.shapes[i][axis]
                 alike = {p for p in changed if p[1] == axis and self._size(p) == size}
                 self._held |= alike
                 why = raised.partition(": the candidate raised ")[2].splitlines()[0]
+                alone = f"in axis {axis} alone{', and those beside it' if takes_near else ''}"
                 self.told.append(
-                    f"The port takes a size of {size} in axis {axis} alone, and the original "
-                    f"others: with another one the port raises {why}."
+                    f"The port takes a size of {size} {alone}, and the original others: with "
+                    f"another one the port raises {why}."
                 )
         return len(self._held) > before
 
-    def _raises(self, i: int, axis: int, case: TwinCase) -> str:
-        """What the port raises at another size of an axis; "" if it takes any."""
-        raised: list[str] = []
-        for variant in self._others(i, axis):
+    def _raises(self, i: int, axis: int, case: TwinCase) -> tuple[str, bool]:
+        """What the port raises at other sizes of an axis; "" if it takes any that is not near.
+
+        And whether it takes one that is near.
+        """
+        raised: dict[bool, list[str]] = {True: [], False: []}
+        takes_near = False
+        for variant, near in self._others(i, axis):
             if self._trials(variant).reach is None:
                 continue
             found = judged(variant.case(case), self._seed)
             if found.outcome is None:
                 continue
-            if not found.incomparable:
-                return ""
-            raised.append(found.raised)
-        return max(raised) if len(raised) >= LEAST else ""
+            if found.incomparable:
+                raised[near].append(found.raised)
+            elif found.red or not near:
+                return "", False
+            else:
+                takes_near = True
+        every = raised[False] + ([] if takes_near else raised[True])
+        return (max(every) if len(every) >= LEAST else ""), takes_near
 
-    def _others(self, i: int, axis: int) -> Iterator[Variant]:
-        """Variants with other sizes of an axis: alone, of all inputs, of all axes of this size."""
+    def _others(self, i: int, axis: int) -> Iterator[tuple[Variant, bool]]:
+        """Variants with other sizes of an axis, and whether a size is near to that given.
+
+        Alone, of all inputs, of all axes of this size.
+        """
         size = self._size((i, axis))
         every = shapes.together(self._given.shapes)
         ways: list[Places] = next((ways for ways in every if (i, axis) in ways[0]), [])
         # What most ports take that take anything else comes first.
-        for other in (2 * size, size + 1, size - 1, size + 2, size // 2):
+        for other in (2 * size, size + 1, size - 1, size + NEAR, size // 2):
             for places in reversed(ways) if other > 0 else ():
-                yield self._sized(dict.fromkeys(places, other))
+                yield self._sized(dict.fromkeys(places, other)), abs(other - size) <= NEAR
         every_axis = {
             (j, k): s
             for j, each in enumerate(self._given.shapes)
             for k, s in enumerate(each)
             if k and s > shapes.FIXED
         }
-        yield self._sized({place: 2 * s for place, s in every_axis.items()})
+        yield self._sized({place: 2 * s for place, s in every_axis.items()}), False
 
     def _size(self, place: tuple[int, int]) -> int:
         return self._given.shapes[place[0]][place[1]]

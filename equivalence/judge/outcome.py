@@ -55,9 +55,9 @@ class DrawsCompared:
     count: how many draws of each side got the same numbers.
     pinned: why none did, so that what draws is compared by its laws alone; "" where they did.
 
-    >>> print(Draws(2))
+    >>> print(DrawsCompared(2))
     2 draws gave both sides the same random numbers
-    >>> print(Draws(pinned="there is no torch"))
+    >>> print(DrawsCompared(pinned="there is no torch"))
     what draws is pinned, and compared by its laws alone: there is no torch
     """
 

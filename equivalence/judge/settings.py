@@ -63,7 +63,7 @@ class SettingDifference(NamedSetting):
     def told(self) -> str:
         """What differs and what to write, in the words of people who know none of the house.
 
-        >>> Difference("eps", "1e-05", "1e-07", write="epsilon=1e-05").told
+        >>> SettingDifference("eps", "1e-05", "1e-07", write="epsilon=1e-05").told
         'eps is 1e-07 in the port and 1e-05 in the original; write epsilon=1e-05'
         """
         both = f"{self.candidate} in the port and {self.reference} in the original"

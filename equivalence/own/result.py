@@ -40,6 +40,12 @@ MORE = "more: --html page.html shows every layer and tensor; --json r.json has e
 HINT = "more: --reach lists what was not reached"
 """What a green answer says of how to see what it does not cover."""
 
+GIVEN = (
+    "Where such inputs never come: --write twins_net.py declares the given inputs and these; take "
+    "these out, and pytest compares the given ones alone."
+)
+"""What the answer says where a further sample alone shows a difference."""
+
 
 class Asked(NamedTuple):
     """How people ask for more: by options of the command, or in a call.
@@ -47,19 +53,22 @@ class Asked(NamedTuple):
     figures: says how to see every layer and tensor of what differs.
     reach: says how to see what was not reached.
     thorough: how all further samples are tried.
+    given: how the given inputs alone are compared.
     """
 
     figures: str
     reach: str
     thorough: str
+    given: str
 
 
-ASKED = Asked(MORE, HINT, "--thorough")
+ASKED = Asked(MORE, HINT, "--thorough", GIVEN)
 PLAIN = ASKED._replace(reach="")
 ASKED_IN_CALL = Asked(
     "more: the result is a page in a notebook; its `tensors` and `culprits` have every figure",
     "more: `unreached` lists what was not reached",
     "thorough=True",
+    "Where such inputs never come: pytest compares a Twin with the given inputs alone.",
 )
 
 
@@ -206,7 +215,8 @@ def answered(result: Result, asked: Asked = PLAIN) -> list[str]:
     again = result.repeat.of(red[0]) if red else ""
     if red and red[0].sample is not None:
         new = [*map(named, red[0].reached)]
-        return answer_of_further(red[0].found, red[0].sample.told, new).lines(again, asked.figures)
+        told = answer_of_further(red[0].found, red[0].sample.told, new)
+        return replace(told, after=(*told.after, asked.given)).lines(again, asked.figures)
     reach = result.reach
     more = asked.figures if red else asked.reach if reach is not None and reach.missed else ""
     tried = further.lines(result.given_reach, asked.thorough) if further is not None else []

@@ -117,7 +117,7 @@ def answer(
 
     >>> from equivalence import Twin, cases, check, normal
     >>> twin = Twin("Net", "torch.nn:ReLU", "mindspore.nn:ReLU6", [normal(4, 8, scale=9.0)])
-    >>> found = [Found(check(next(cases(twin, "cpu")), seed=0))]
+    >>> found = [AnsweredCase(check(next(cases(twin, "cpu")), seed=0))]
     >>> answer(found).places
     (('the network (ReLU): ReLU6 in the port and ReLU in the original',),)
     """

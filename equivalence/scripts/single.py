@@ -42,7 +42,7 @@ def search(
     >>> search(lambda kept: {"a", "d"} <= {*kept}, ["a", "b", "c", "d"], 10.0).layers
     ('a', 'd')
     >>> search(lambda _: False, ["a", "b"], 10.0)
-    Kept(layers=(), count=2, trials=1, smallest=True, casting=(), failed=0, why='')
+    Float32Trials(layers=(), count=2, trials=1, smallest=True, casting=(), failed=0, why='')
     """
     end, trials = now() + seconds, 1
     if not is_right(layers):

@@ -77,7 +77,9 @@ class Statements(Watched):
             spots = step[1]
             blame = self._at_call(step[0], spots)
             if not any(alike(blame.statement, each.statement) for each in found):
-                found.append(replace(blame, after=self._mended_before(spots, found)))
+                after = self._mended_before(spots, found)
+                written = self.written(blame.statement, blame.counterpart)
+                found.append(replace(blame, after=after, written=written))
             self.replaced |= spots
             self._tries = {}
             self.mended = self._agreeing({}) == self._all

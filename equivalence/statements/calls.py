@@ -252,6 +252,8 @@ class Blame:
     calls: the statement of the function that is called wrongly.
     hands: whether that call was tried with what the reference takes there, and is right so.
     number: the number that the call hands wrongly, where it is no tensor.
+    written: what has changed a value in place in the reference that the statement takes as it was:
+        the operator, such as `relu_`, and where it stands; "" where nothing has.
     """
 
     statement: Statement
@@ -277,6 +279,7 @@ class Blame:
     calls: Statement | None = None
     hands: bool = False
     number: HandedNumber | None = None
+    written: str = ""
 
 
 def alike(one: Statement | None, other: Statement | None) -> bool:

@@ -14,6 +14,7 @@ import torch
 
 from equivalence import nesting
 from equivalence.randomness.replay import Replay
+from equivalence.randomness.torch_draws import Pinned
 from equivalence.randomness.torch_replay import Replaying
 from equivalence.sides.torch_constants import numbers
 from equivalence.stream.borrowing import lending_torch
@@ -29,6 +30,7 @@ class Lent:
 
     name: what a run calls it.
     laid: the layouts that the candidate's inputs and outputs have in the place of this layer.
+    pins: whether dropout within it keeps everything, as in the runs that are compared.
     replay: what gives the draws of the candidate's run their numbers, and so those of this layer.
     """
 
@@ -40,8 +42,10 @@ class Lent:
         module: torch.nn.Module,
         device: torch.device,
         laid: Layouts = UNCHANGED,
+        pins: bool = False,
     ):
         self.name, self._module, self._device, self._laid = name, module, device, laid
+        self._pins = pins
 
     def call(self, arguments: tuple, keywords: Mapping[str, Any]) -> tuple[Any, Pull]:
         """The outputs of a call, with arrays for all tensors, and how cotangents come back."""
@@ -57,7 +61,8 @@ class Lent:
             if tensor.is_floating_point():
                 tensor = tensor.to(dtype or tensor.dtype).requires_grad_()
                 inputs.append((tensor, layout))
-            return tensor.long() if tensor.dtype is torch.int32 else tensor  # labels and indices
+            # It may write to what it takes. Whole numbers are labels and indices.
+            return tensor.long() if tensor.dtype is torch.int32 else tensor.clone()
 
         def pull(cotangents: Sequence[np.ndarray]) -> list[np.ndarray]:
             with lending_torch():
@@ -76,7 +81,8 @@ class Lent:
                     for (x, layout), each in back
                 ]
 
-        draws = Replaying(self.replay) if self.replay else contextlib.nullcontext()
+        pinned = Pinned() if self._pins else contextlib.nullcontext()
+        draws = Replaying(self.replay) if self.replay else pinned
         with lending_torch(), torch.enable_grad(), draws:
             arguments, keywords = nesting.transform((arguments, dict(keywords)), take)
             outputs = nesting.simplified(self._module(*arguments, **keywords))
@@ -125,6 +131,7 @@ def lend(
             copy.deepcopy(module.get_submodule(theirs)),
             network.device,
             laid.get(inside + theirs, UNCHANGED),
+            network.draws.pins,
         )
         for ours, theirs in layers.items()
     }

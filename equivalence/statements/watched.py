@@ -356,6 +356,30 @@ class Watched:
         some = [each for each in known if each.number in taken or each.number not in self.had]
         return sorted(some, key=lambda each: (each.number not in taken, each.number in self.had))
 
+    def written(self, statement: Statement, counterpart: Statement | None) -> str:
+        """What the reference writes to a value that a statement takes as it was; "" if none.
+
+        counterpart: the reference's statement that takes it as it is then.
+        """
+        every = [call for call in self.candidate.calls if alike(call.statement, statement)]
+        ours = [[{*self.found[value]} for value in call.inputs] for call in every]
+        calls = self.quantities.recording.calls
+        for number, writing in enumerate(calls):
+            if not (writing.name.endswith("_") and writing.inputs and writing.outputs):
+                continue
+            before, after = writing.inputs[0], writing.outputs[0]
+            taking = [
+                call.inputs
+                for call in calls[number + 1 :]
+                if after in call.inputs and alike(call.statement, counterpart)
+            ]
+            for theirs, mine in itertools.product(taking if before != after else (), ours):
+                here = before in mine[theirs.index(after)] if len(mine) == len(theirs) else False
+                if here and not any(after in each for each in mine):
+                    place = writing.statement.place if writing.statement else ""
+                    return f"{writing.name} in {place}" if place else writing.name
+        return ""
+
     def is_mask(self, value: int) -> bool:
         """Whether a value marks what a mask of the reference marks, by other numbers."""
         values = self.candidate.values[value]

@@ -27,6 +27,7 @@ INPUTS = {
     "Timed": [normal(2, 8, 5, 5), integers(2, low=1, high=900)],
     "Biased": [X],
     "Pooled": [X, given(2, values=[4, 6])],
+    "InPlace": [X],
 }
 """Network -> its inputs."""
 
@@ -137,6 +138,7 @@ MISTAKES = tuple(Mistake(*each) for each in (
     ("mask_of_kept", "Pooled", "(1 - kept) * -1e9", "kept * -1e9"),
     ("gate_without_sigmoid", "Pooled", "ops.sigmoid(self.excite(", "ops.tanh(self.excite("),
     ("padding_not_masked", "Pooled", "(1 - kept) * -1e9", "0"),
+    ("written_in_place_forgotten", "InPlace", "x = ops.relu(self.stem(x))", "x = self.stem(x)", ("return x + self.branch(x)",)),
 ))
 # fmt: on
 

@@ -325,3 +325,14 @@ class Pooled(nn.Cell):
         scores = scores + (1 - kept) * -1e9
         weights = ops.softmax(scores, axis=1)
         return (x * weights[..., None]).sum(1)
+
+
+class InPlace(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.stem = dense(WIDTH, WIDTH)
+        self.branch = nn.SequentialCell(nn.ReLU(), dense(WIDTH, WIDTH))
+
+    def construct(self, x):
+        x = ops.relu(self.stem(x))
+        return x + self.branch(x)

@@ -281,3 +281,16 @@ class Pooled(nn.Module):
         scores = self.score(x).squeeze(-1).masked_fill(~kept, -1e9)
         weights = scores.softmax(dim=1)
         return (x * weights[..., None]).sum(1)
+
+
+class InPlace(nn.Module):
+    """A branch whose first ReLU writes to what it is added to, as in published VQ-VAEs."""
+
+    def __init__(self):
+        super().__init__()
+        self.stem = nn.Linear(WIDTH, WIDTH)
+        self.branch = nn.Sequential(nn.ReLU(inplace=True), nn.Linear(WIDTH, WIDTH))
+
+    def forward(self, x):
+        x = self.stem(x)
+        return x + self.branch(x)

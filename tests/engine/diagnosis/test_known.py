@@ -39,6 +39,7 @@ def told(of):
     ("name", "execution", "finding", "line"),
     [
         ("Shifted", "graph", PAD, "wide = ops.pad(scores, (1, 0), value=self.filled)"),
+        ("Squashed", "graph", PAD, "wide = ops.pad(scores, (1, 0), value=self.filled)"),
         ("Scaled", "graph", SELU, "y = ops.selu(self.one(x))"),
         ("Scaled", "pynative", SELU, "y = ops.selu(self.one(x))"),
         ("Mished", "graph", "mish_overflow", "return ops.mish(self.factor * self.far(x))"),
@@ -93,6 +94,7 @@ def test_a_step_whose_later_calls_meet_a_fault_is_told():
     [
         ("Shifted", "shifted_filled_otherwise", {}),
         ("Shifted", "shifted_twice_as_large", {}),
+        ("Squashed", "squashed_less", {}),
         ("Scaled", "scaled_without_gradient", {"execution": "pynative"}),
         ("Padded", "padded_without_padding", {"execution": "pynative"}),
         ("Padded", "padded_twice_as_large", {"execution": "pynative"}),

@@ -161,7 +161,7 @@ def test_what_cannot_be_tried_or_watched_is_told(monkeypatch):
         raise KeyError("no")
 
     monkeypatch.setattr(network.causes, "explain", cannot)
-    monkeypatch.setattr(statement, "_Fed", cannot)
+    monkeypatch.setattr(statement, "_FedLayer", cannot)
     lines = told("Supervised", "SupervisedHigher")
     assert lines[:2] == ["culprit: loss (Weighted)", "  why could not be tried out: KeyError: 'no'"]
     assert lines[-1] == "its statements could not be watched: KeyError: 'no'"

@@ -77,6 +77,14 @@ def test_it_is_said_where_more_is_wrong_than_is_named(monkeypatch):
     assert SEEN_LATER in lines
 
 
+def test_it_is_said_what_the_original_has_changed_in_place():
+    lines = telling.told(functional.DEFECTS, "written_in_place_forgotten")
+    changed = (
+        "  it takes a value as it was; the original has changed it in place: relu_ in functional_r"
+    )
+    assert any(line.startswith(changed) for line in lines)
+
+
 SETTING = ["culprits: one.norm (LayerNorm), two.norm (LayerNorm)"]
 
 

@@ -60,6 +60,18 @@ def test_culprits_of_the_same_causes_are_told_together():
     ]
 
 
+def test_one_statement_of_which_the_same_is_said_in_several_layers_is_one_place_to_mend():
+    layers = [layer(f"conv{i}", 1, 1, 99, 1, causes=["goes in", f"shift {i}"]) for i in range(3)]
+    for each in layers:
+        each.statement, each.words = "port.py:3  y = pad(x)", ["goes in"]
+    layers[2].words = ["goes in otherwise"]
+    found = told(*layers, culprits=[each.reference for each in layers])
+    one, other = explanation.mistakes(found).found
+    assert one.where == "conv0 (Conv2d), conv1 (Conv2d)"
+    assert one.words == ("goes in",)
+    assert (other.where, other.words) == ("conv2 (Conv2d)", ("goes in otherwise",))
+
+
 def test_the_terminal_gets_few_lines_and_the_file_all():
     layers = [
         layer(f"layer{i}", 1, 1, 99, 1, causes=[f"one {i}", "two", "three"]) for i in range(20)

@@ -152,10 +152,10 @@ WAITS = """
 import sys
 from pathlib import Path
 from equivalence.distributed import launch
-from equivalence.distributed.launch import Run
+from equivalence.distributed.launch import RanksRun
 from tests.engine.distributed.test_launch import HERE, SMALL
 launch.LAUNCHERS["small"] = SMALL
-Run("a case", "small", 2, Path(sys.argv[1]), 60.0)([HERE, "rank", "hangs"])
+RanksRun("a case", "small", 2, Path(sys.argv[1]), 60.0)([HERE, "rank", "hangs"])
 """
 
 

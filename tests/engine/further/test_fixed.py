@@ -10,8 +10,8 @@ from equivalence.twins import check
 from tests.engine.further.conftest import case_of
 
 
-def of(candidate, *shape):
-    case = case_of("turned", candidate, normal(*shape))
+def of(candidate, *shape, reference="turned"):
+    case = case_of(reference, candidate, normal(*shape))
     outcome = check.check(case, 0)
     assert outcome.passed
     return tried([(case, ())], 0, outcome.reach, math.inf, lambda _: None)
@@ -34,6 +34,25 @@ def test_so_is_one_that_gives_another_shape_where_the_numbers_fit(tmp_path, monk
     monkeypatch.chdir(tmp_path)
     further, shown = of("turned_of_any_batch", 2, 5, 6)
     assert (shown, len(further.fixed)) == (None, 2)
+
+
+def test_so_is_one_that_takes_sizes_which_leave_a_map_as_it_is(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    further, shown = of("thinned_to_three", 2, 5, 11, reference="thinned")
+    assert shown is None
+    (told,) = further.fixed
+    assert told.startswith("The port takes a size of 11 in axis 2 alone, and those beside it")
+
+
+@pytest.mark.parametrize(
+    ("candidate", "columns"), [("thinned_to_even", 12), ("thinned_wrongly_nearby", 11)]
+)
+def test_one_that_takes_every_other_size_or_is_wrong_nearby_is_wrong(
+    candidate, columns, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    _, shown = of(candidate, 2, 5, columns, reference="thinned")
+    assert shown is not None
 
 
 def test_a_port_of_a_fixed_batch_is_wrong(tmp_path, monkeypatch):

@@ -1,5 +1,7 @@
 """Operators inside pytest, by runs of a small project that uses the real plugin."""
 
+import re
+
 import pytest
 
 from equivalence.host.isolation import isolated
@@ -86,7 +88,5 @@ def test_a_process_that_dies_says_which_example_it_ran(suite):
     result.assert_outcomes(failed=1, passed=1)
     text = text_of(result)
     assert "crashed while running 'test_twins.py::test_operator[fatal]'" in text
-    assert "while it ran cumsum(normal(1), dim=0)" in text
-    assert (
-        "test_twins.py::test_operator[fatal]' --seed 0 --example 'cumsum(normal(1), dim=0)'" in text
-    )
+    (example,) = re.findall(r"while it ran (cumsum.*\))$", text, re.MULTILINE)
+    assert f"test_twins.py::test_operator[fatal]' --seed 0 --example '{example}'" in text

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from equivalence.__main__ import main
-from equivalence.own.result import HINT
+from equivalence.own.result import GIVEN, HINT
 from equivalence.structure import mindspore_settings
 
 ROOT = Path(__file__).parents[3]
@@ -362,6 +362,7 @@ def test_a_port_without_a_bound_that_never_bites_is_found_by_a_further_sample(ru
     shows = "With the inputs that were given, all is equal: it shows with a further sample, inputs "
     (told,) = [line for line in lines if line.startswith(shows)]
     assert "This sample is the first to reach nets.py:38 clamp high." in lines
+    assert GIVEN in lines
     (repeat,) = [line for line in lines if line.startswith("repeat: ")]
     factor = told.removeprefix(f"{shows}times ").removesuffix(".")
     assert f"--input 'normal(2, 4, scale={float(factor)})' --phase eval" in repeat

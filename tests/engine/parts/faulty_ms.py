@@ -37,6 +37,15 @@ class Both(nn.Cell):
         return self.act(self.shifted(x))
 
 
+class Squashed(nn.Cell):
+    def __init__(self, factor=3.0):
+        super().__init__()
+        self.shifted, self.factor = Shifted(), factor
+
+    def construct(self, x):
+        return ops.tanh(self.factor * self.shifted(x))
+
+
 class Loss(nn.Cell):
     def __init__(self):
         super().__init__()
@@ -65,6 +74,10 @@ def shifted_filled_otherwise():
 
 def shifted_twice_as_large():
     return Shifted(factor=2.0)
+
+
+def squashed_less():
+    return Squashed(factor=2.5)
 
 
 def scaled_without_gradient():

@@ -1,5 +1,6 @@
 """Ports of `further_pt`: right ones, and wrong ones that differ beyond the usual sample."""
 
+import mindspore as ms
 from mindspore import mint, nn
 
 
@@ -143,3 +144,22 @@ def turned_of_rows_alone(x):
     """Wrong beside a size that is fixed: a batch of one is another one."""
     factor = 2.0 if x.shape[0] > 1 else 3.0
     return x.reshape(x.shape[0], 7, 5) * factor
+
+
+def thinned_to_three(x):
+    """Right, from 9 columns to 12 alone: the table is written down."""
+    return x[..., ::4] * ms.Tensor([0.0, 1.0, 2.0], x.dtype)
+
+
+def thinned_to_even(x):
+    """Wrong: it takes an even number of columns alone."""
+    if x.shape[-1] % 2:
+        raise ValueError("an odd number of columns")
+    x = x[..., ::4]
+    return x * ms.ops.arange(x.shape[-1]).astype(x.dtype)
+
+
+def thinned_wrongly_nearby(x):
+    """Wrong in 10 columns, and right in 9, 11 and 12."""
+    factor = 2.0 if x.shape[-1] == 10 else 1.0
+    return thinned_to_three(x) * factor

@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
+import torch
 
 from equivalence.declare.draws import normal
 from equivalence.judge.verdict import judge
 from equivalence.runs import kept, pairing, sides
 from equivalence.runs.comparison import CaseAtSeed
 from equivalence.sides.feed import Feed
-from equivalence.statements.lent import lend, weights
+from equivalence.statements.lent import Lent, lend, weights
 from equivalence.statements.mindspore_calls import MindSporeCalls
 from tests.engine.parts.small import case
 
@@ -42,6 +43,24 @@ def run(both, layers):
 def judged(both, trace):
     expected = {name: tensor for name, tensor in both[1].items() if name in trace}
     return judge(expected, trace, both[0].unit_roundoff)
+
+
+def test_one_that_writes_to_what_it_takes_computes_too():
+    relu = Lent("relu", torch.nn.ReLU(inplace=True), torch.device("cpu"))
+    given = np.array([-1.0, 2.0])
+    result, pull = relu.call((given,), {})
+    assert (result == [0.0, 2.0]).all()
+    assert (given == [-1.0, 2.0]).all()
+    assert (pull([np.ones(2)])[0] == [0.0, 1.0]).all()
+
+
+def test_its_dropout_keeps_everything_where_that_of_the_runs_does():
+    ones = np.ones(1000, np.float32)
+    dropout = torch.nn.Dropout(0.5).train()
+    pinned = Lent("drop", dropout, torch.device("cpu"), pins=True)
+    assert (pinned.call((ones,), {})[0] == ones).all()
+    free = Lent("drop", dropout, torch.device("cpu"))
+    assert (free.call((ones,), {})[0] != ones).any()
 
 
 def test_it_is_right_forward_and_backward(both):

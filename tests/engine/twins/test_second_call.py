@@ -141,7 +141,7 @@ def test_a_candidate_begins_as_a_reference_does_that_counts_in_an_attribute():
     assert outcome.passed
     reference = kept.reference(counted("Attribute", "Counting"), 0)
     assert reference.written == ("calls",)
-    sample = kept.Drawn(outcome.case, 0).sample()
+    sample = kept.CaseAtSeed(outcome.case, 0).sample()
     again = decode(*encode(reference), sample)
     assert again.written == ("calls",)
     assert again.sample.forgets
