@@ -360,14 +360,14 @@ def _causes(blame: Blame, kept: bool = False) -> list[str]:
             lines = [f"{drawn}{where}"]
     elif blame.agrees is not None:
         lines = [f"its result is that of {blame.agrees.place}, and the original goes on from there"]
-    elif blame.takes:
+    elif blame.takes or blame.written:
         lines = []
     else:
         once = f", once {listed(blame.after)} {'are' if len(blame.after) > 1 else 'is'} mended"
         lines = ["what goes in is the same" + (once if blame.after else "")]
     if blame.written:
         told = f"it takes a value as it was; the original has changed it in place: {blame.written}"
-        lines = [told, *(line for line in lines if not line.startswith("what goes in is the same"))]
+        lines.insert(0, told)
     if blame.statement.direct and blame.statement.caller is not None:
         lines.append(f"called from {blame.statement.caller.place}")
     got, want = _unmasked(blame.got, blame.want)

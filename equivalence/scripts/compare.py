@@ -131,7 +131,9 @@ def trainings(
                 try:
                     candidate.run(recorder, side.watching(recorder, *observers))
                 except SideError as error:
-                    if len(recorder.run.steps) < (steps if least is None else least):
+                    # An error that is not of the script itself stays one, whatever its steps are.
+                    enough = len(recorder.run.steps) >= (steps if least is None else least)
+                    if not (enough and error.did):
                         raise
                     recorder.finish({}, False)
                     recorder.run.raised = error.did

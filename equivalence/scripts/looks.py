@@ -182,7 +182,8 @@ class Looks:
                 overflow = watch.first or of_gradients(looked, at) or watch.later
                 found[side] = at, overflow or Overflow("no operator was seen to make it")
         for side, at in self._skipping():
-            overflow = self._look(side, at)[1].first or self._look(side, at)[1].later
+            watch = self._look(side, at)[1]
+            overflow = watch.first or watch.later
             if side not in found and overflow:
                 found[side] = at, replace(overflow, passing=True)
         departs = self.first.step if self.first else 0

@@ -4,6 +4,7 @@ import pytest
 
 from equivalence.distributed import alone
 from equivalence.errors import SideError, WeightError
+from equivalence.scripts.running import ScriptTraining
 from equivalence.scripts.text import lines
 from equivalence.stand_ins.loss_scales import CHECKED
 from tests.engine.scripts.mistakes import MISTAKES, STYLES
@@ -80,6 +81,19 @@ def test_a_port_that_raises_where_all_is_right_before_is_an_error(compared):
         compared("plain", RAISING)
     with pytest.raises(SideError, match="another after 0 steps"):
         compared("plain", ("loss, grads = step(x, y)", "raise ValueError('another')"))
+
+
+def test_an_error_that_is_not_the_script_s_is_none_of_its_ends(compared, monkeypatch):
+    run = ScriptTraining.run
+
+    def failing(training, recorder, around):
+        run(training, recorder, around)
+        if training.role == "candidate":
+            raise SideError("a weight cannot be read")
+
+    monkeypatch.setattr(ScriptTraining, "run", failing)
+    with pytest.raises(SideError, match="a weight cannot be read"):
+        compared("plain")
 
 
 def test_an_average_that_is_not_updated_is_red(compared):
