@@ -5,6 +5,7 @@
 The wheel is installed into an empty environment of the Python that runs this. The steps of STEPS
 run in a folder outside the clone, with a project, networks and checkpoints of its own. Each step
 must end with its exit code and say its words: a right port is equal, and a wrong one is red. The
+seconds of the installation and of each step are told, and so those to the first verdict. The
 oldest packages are the lower bounds of pyproject.toml; `torch==2.9.1` stands for the newest ones
 but for that. What is printed is kept in `reports/`, too. Exit code 1: a step went wrong.
 """
@@ -17,6 +18,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import venv
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
@@ -234,6 +236,7 @@ def run(step: Step, programs: Path, folder: Path, tell: Callable[[str], None]) -
     folder: the user's.
     """
     program, *arguments = step.command
+    began = time.monotonic()
     tell(f"\n== {step.name}\n$ {shlex.join(step.command)}")
     try:
         done = subprocess.run(
@@ -249,7 +252,8 @@ def run(step: Step, programs: Path, folder: Path, tell: Callable[[str], None]) -
         return [f"took longer than {LONGEST} s"]
     wrong = step.wrong(done.returncode, done.stdout)
     tell(done.stdout.rstrip())
-    tell(f"-> {done.returncode}: {'; '.join(wrong) or 'as it must be'}")
+    took = time.monotonic() - began
+    tell(f"-> {done.returncode} in {took:.1f} s: {'; '.join(wrong) or 'as it must be'}")
     return wrong
 
 
@@ -279,7 +283,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         folder = (options.folder or Path(temporary)).resolve()
         folder.mkdir(parents=True, exist_ok=True)
         tell(f"Python {version} and the {options.packages} packages")
+        began = time.monotonic()
         install(folder, options.packages)
+        tell(f"installed into an empty environment in {time.monotonic() - began:.0f} s")
         own = Path(tempfile.mkdtemp(dir=temporary))
         for project in PROJECTS:
             for file in (ROOT / project).glob("*.py"):
