@@ -35,12 +35,15 @@ class KnownValue:
 
     number: its number in the recording; of a cotangent, where it goes.
     truth: the values in float64.
+    strict: whether nothing is the same but the truth itself where rounding decides all of it. So
+        it is with the masks and pieces of a spline at its knots: a run that takes both pieces there
+        is wrong, and no further off than one that takes the other.
     spread: the largest Euclidean distance of a noisy run.
     spread_peak: the largest distance by the maximum norm.
     """
 
-    def __init__(self, number: Any, truth: np.ndarray, unit_roundoff: float):
-        self.number, self.unit_roundoff = number, unit_roundoff
+    def __init__(self, number: Any, truth: np.ndarray, unit_roundoff: float, strict: bool = False):
+        self.number, self.unit_roundoff, self.strict = number, unit_roundoff, strict
         self.truth = plain(truth)
         self._size, self._peak = norm(self.truth), largest(self.truth)
         self.spread = self.spread_peak = 0.0
@@ -55,7 +58,10 @@ class KnownValue:
     @property
     def rounding(self) -> float:
         """The Euclidean size of one rounding of the value."""
-        return one_rounding(self.spread, self._size, self.unit_roundoff)
+        rounding = one_rounding(self.spread, self._size, self.unit_roundoff)
+        if self.strict and BUDGET * rounding >= self._size:
+            return one_rounding(0.0, self._size, self.unit_roundoff)
+        return rounding
 
     def equals(self, values: np.ndarray, layout: np.ndarray | None = None) -> bool:
         """Whether values are these within the budget, by the rule of the verdict.
@@ -80,7 +86,7 @@ class Quantities:
 
     def __init__(self, recording: Recording, unit_roundoff: float):
         self.recording = recording
-        self.known = [KnownValue(i, v, unit_roundoff) for i, v in enumerate(recording.values)]
+        self.known = [KnownValue(i, v, unit_roundoff, True) for i, v in enumerate(recording.values)]
         self.pulled = {i: KnownValue(i, v, unit_roundoff) for i, v in recording.cotangents.items()}
         self.masks = _masks(recording)
         self._by_size: dict[int, list[KnownValue]] = {}

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from equivalence import kinds
-from equivalence.declare.draws import integers, normal
+from equivalence.declare.draws import given, integers, normal
 from equivalence.diagnosis import diagnose
 from equivalence.statements.blame import Statements
 from equivalence.statements.calls import Effort
@@ -177,6 +177,7 @@ INPUTS = {
     "Scan": [normal(3, 3, 4)],
     "Pooled": [normal(3, 5, 6)],
     "Capped": [normal(8, 6)],
+    "Knots": [given(4, 6, values=[-1, 0.5, 1, -0.5, 0.1, 1] * 4)],
 }
 
 
@@ -195,6 +196,7 @@ def placed(reference, candidate):
         ("InPlace", "NotInPlace", "before.sum(-1", "and the original another value", "outputs"),
         ("Pooled", "PooledInPlace", "keep_dims=self.keeps", "what goes in is the same", "outputs"),
         ("Capped", "HighlyCapped", "max=self.most", "what goes in is the same", "outputs"),
+        ("Knots", "ClosedKnots", "return x <= knots", "what goes in is the same", "outputs"),
         ("Scan", "LateScan", "self.new(x[:, t - self.late])", "what goes in is", "outputs"),
     ],
 )

@@ -99,3 +99,16 @@ def test_rows_that_a_mask_selects_are_found_in_all_rows(x):
 def test_the_norm_of_a_mask_of_the_lowest_number_is_infinite_and_warns_of_nothing():
     assert norm(np.full((2, 2), np.finfo(np.float64).min)) == math.inf
     assert norm(np.array([[3.0, -4.0]])) == 5.0
+
+
+def test_what_rounding_decides_is_the_same_only_where_it_is_itself(x):
+    inside = (x > 0).astype(np.float64)
+    known = quantities(inside)
+    other = Recording()
+    other.add("op", (), [np.where(np.abs(x) < 0.5, 1 - inside, inside)], None)
+    known.widen(other)
+    both = inside.copy()
+    both[x < 0] = np.where(np.arange((x < 0).sum()) < 3, 1.0, both[x < 0])
+    assert known.known[0].spread * 8 > norm(inside)  # by the rounding of a run, anything goes
+    assert known.find(inside) == ([0], True)
+    assert known.find(both) == ([], False)
