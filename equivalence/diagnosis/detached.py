@@ -25,41 +25,41 @@ from equivalence.truth.measurement import NOISY_RUNS
 CUTS = (torch.Tensor.detach, torch.detach, torch.Tensor.data.__get__)
 """What gives the same values without a gradient."""
 
-Line = tuple[str, int]
-"""A source file, and the number of a line."""
+Place = tuple[str, int, int]
+"""A source file, the number of a line, and the instruction: one line may cut more than once."""
 
 
 class Undone(Observer):
     """Undoes cuts of the gradient: what is detached stays what it was.
 
-    lines: the lines of the models' code whose cuts are undone; None: all.
-    seen: the lines that cut, in order.
+    places: those of the models' code whose cuts are undone; None: all.
+    seen: the places that cut, in order.
     """
 
     slot = "code"
 
-    def __init__(self, lines: Collection[Line] | None = None):
-        self.lines = lines
-        self.seen: dict[Line, bool] = {}
+    def __init__(self, places: Collection[Place] | None = None):
+        self.places = places
+        self.seen: dict[Place, bool] = {}
 
     def replace(self, call: Call) -> Any:
         """What would be detached, as it is; nothing for a switch."""
         cuts = call.function in CUTS
         if cuts or (call.function is set_grad_enabled and not call.args[0]):
-            line = _line()
-            if line and (self.lines is None or line in self.lines):
-                self.seen[line] = True
+            place = _place()
+            if place and (self.places is None or place in self.places):
+                self.seen[place] = True
                 return call.args[0] if cuts else None
         return RUN
 
 
-def _line() -> Line | None:
-    """The innermost line of the models' own code that runs; None where it is none of theirs."""
+def _place() -> Place | None:
+    """The innermost place in the models' own code that runs; None where it is none of theirs."""
     outside = (each for each in callers() if "torch" not in _package(each))
     frame = next(outside, None)
     if frame is None or not of_models(frame.f_code.co_filename):
         return None
-    return frame.f_code.co_filename, frame.f_lineno
+    return frame.f_code.co_filename, frame.f_lineno, frame.f_lasti
 
 
 def _package(frame: FrameType) -> str:
@@ -74,21 +74,21 @@ def explain(search: Search) -> list[str]:
         return []
     try:
         search.measurement.run(watch=(every := Undone()))
-        lines = list(every.seen)
-        for some in [*([line] for line in lines), *([lines] if len(lines) > 1 else [])]:
+        places = list(every.seen)
+        for some in [*([place] for place in places), *([places] if len(places) > 1 else [])]:
             if _right(search, local.trace, some):
-                return [_told(some)]
+                return [_told(some, places)]
     except RuntimeError:  # a tensor that is detached to be written in place
         pass
     return []
 
 
-def _right(search: Search, trace: tensors.Trace, lines: Collection[Line]) -> bool:
+def _right(search: Search, trace: tensors.Trace, places: Collection[Place]) -> bool:
     """Whether the candidate is right beside a reference without these cuts."""
     measurement = search.measurement
-    expected: Truth = whole(measurement.run(watch=Undone(lines)))
+    expected: Truth = whole(measurement.run(watch=Undone(places)))
     for probe in range(NOISY_RUNS):
-        run = measurement.run(measurement.perturbed(probe), Undone(lines))
+        run = measurement.run(measurement.perturbed(probe), Undone(places))
         for name, values in run.items():
             if expected[name].truth.dtype.kind == "f":
                 expected[name].widen(values)
@@ -97,12 +97,17 @@ def _right(search: Search, trace: tensors.Trace, lines: Collection[Line]) -> boo
     )
 
 
-def _told(lines: Collection[Line]) -> str:
-    where = ", ".join(
-        f"{shown(file)}:{number} ({linecache.getline(file, number).strip()})"
-        for file, number in lines
-    )
+def _told(undone: Collection[Place], places: Collection[Place]) -> str:
+    """What is said of cuts. places: all that the reference makes."""
+    where = dict.fromkeys(_shown(place, places, len(undone) > 1) for place in undone)
     return (
-        f"{CUT}{where}, and the candidate does not: beside a "
+        f"{CUT}{', '.join(where)}, and the candidate does not: beside a "
         "reference without that cut it is right; if the cut is meant, write ops.stop_gradient there"
     )
+
+
+def _shown(place: Place, places: Collection[Place], every: bool) -> str:
+    file, line, _ = place
+    beside = sorted(each for each in places if each[:2] == (file, line))
+    which = "" if every or len(beside) == 1 else f", cut {beside.index(place) + 1} of {len(beside)}"
+    return f"{shown(file)}:{line}{which} ({linecache.getline(file, line).strip()})"

@@ -2,7 +2,8 @@
 
 import contextlib
 import time
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,8 +35,8 @@ class TriedVariant:
 class Trials:
     """Runs one reference on variants of a case.
 
-    A variant is no sample where the reference raises; where it gives NaN or infinity, or computes
-    with empty tensors, and does not do so on the inputs that were given.
+    A variant is no sample where the reference raises; where it gives NaN or infinity, warns of what
+    it gets, or computes with empty tensors, and does not do so on the inputs that were given.
 
     given: these inputs.
     seconds: how long all runs have taken.
@@ -46,6 +47,7 @@ class Trials:
         drawn = CaseAtSeed(case, seed)
         self.measurement = drawn.measurement(drawn.sample())
         self.empty = self.infinite = False
+        self._warned: frozenset[tuple[str, int]] | None = None
         self.seconds = 0.0
         refused = self(given).refused
         self.empty, self.infinite = refused == EMPTY, refused == NOT_FINITE
@@ -69,7 +71,12 @@ class Trials:
     def __call__(self, variant: Variant, finite: bool = True) -> TriedVariant:
         """Run on a variant. finite: whether it must give finite numbers."""
         try:
-            with blaming("reference", self._case.name), self.timed():
+            with (
+                blaming("reference", self._case.name),
+                self.timed(),
+                warnings.catch_warnings(record=True) as given,
+            ):
+                warnings.simplefilter("always")
                 measurement = self.on(variant)
                 observer = measurement.observer()
                 trace = measurement.run_own(observer)
@@ -78,9 +85,27 @@ class Trials:
             return TriedVariant(variant, None, f"the original raises {type(cause).__name__}")
         except EquivalenceError as error:
             return TriedVariant(variant, None, str(error))
+        if warned := self._warns(given):
+            return TriedVariant(variant, None, warned)
         if observer.empty and not self.empty:
             return TriedVariant(variant, None, EMPTY)
         numbers = [each for each in trace.values() if np.asarray(each).dtype.kind in "fc"]
         if finite and not self.infinite and not all(np.isfinite(each).all() for each in numbers):
             return TriedVariant(variant, None, NOT_FINITE)
         return TriedVariant(variant, observer.reach + measurement.of_sample())
+
+    def _warns(self, every: Sequence[warnings.WarningMessage]) -> str:
+        """Of what the reference warns where it has not warned before; empty: of nothing.
+
+        What the given inputs made it warn of has been shown. That a function is deprecated is no
+        word on what it gets.
+        """
+        told = {
+            (each.filename, each.lineno): str(each.message).partition("\n")[0]
+            for each in every
+            if issubclass(each.category, UserWarning)
+        }
+        if self._warned is None:
+            self._warned = frozenset(told)
+        fresh = [text for place, text in told.items() if place not in self._warned]
+        return f"the original warns: {fresh[0]}" if fresh else ""

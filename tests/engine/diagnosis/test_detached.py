@@ -31,6 +31,11 @@ def test_the_line_that_cuts_is_told(reference, line):
     assert "cuts_pt.py:" in note
 
 
+def test_of_two_cuts_in_one_line_the_one_that_is_not_made_is_told():
+    (note,) = told("Quantised")
+    assert ", cut 1 of 2 (loss = (q - h.detach()).pow(2)" in note
+
+
 def test_the_answer_has_it_in_plain_words():
     case_ = case(PT + "Attended", MS + "Attended", normal(3, 6))
     outcome = kinds.check(case_, 0)

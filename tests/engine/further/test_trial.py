@@ -1,5 +1,7 @@
 """What is a sample of a reference, and what is none."""
 
+import pytest
+
 from equivalence.declare.draws import normal
 from equivalence.further.trial import EMPTY, Trials
 from equivalence.further.variant import Variant
@@ -29,3 +31,17 @@ def test_a_size_at_which_a_tensor_has_no_element_is_no_sample():
 def test_values_at_which_the_reference_gives_nan_are_no_sample():
     found = tried("rooted", normal(2, 4), normal(2, 4, scale=1e3))
     assert found.refused == "the original gives NaN or infinity"
+
+
+@pytest.mark.parametrize(
+    ("given", "other", "refused"),
+    [
+        (normal(2, 4), normal(2, 5), "the original warns: an odd length: 5"),
+        (normal(2, 4), normal(3, 4), ""),
+        (normal(2, 5), normal(2, 3), ""),  # it is so with the given inputs, too
+    ],
+)
+def test_what_the_reference_warns_of_is_no_sample(given, other, refused, recwarn):
+    found = tried("even_mean", given, other)
+    assert (found.refused[: len(refused)], bool(found.refused)) == (refused, bool(refused))
+    assert not recwarn.list

@@ -76,6 +76,10 @@ def halved(x):
     return x.reshape(batch, length // 2, 2).sum(2)
 
 
+def even_mean(x):
+    return x.mean(1) + x[:, 0]
+
+
 def rooted(x):
     return mint.sqrt(x + 30.0) * 2.0
 
