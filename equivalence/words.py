@@ -111,10 +111,12 @@ def counted(count: int, thing: str) -> str:
 def all_of(count: int, thing: str) -> str:
     """All of so many things, as a subject.
 
-    >>> all_of(4, "tensor"), all_of(1, "tensor")
-    ('all 4 tensors are', 'its tensor is')
+    >>> all_of(4, "tensor"), all_of(2, "tensor"), all_of(1, "tensor")
+    ('all 4 tensors are', 'both tensors are', 'its tensor is')
     """
-    return f"all {count} {several(thing)} are" if count != 1 else f"its {thing} is"
+    if count == 1:
+        return f"its {thing} is"
+    return f"{'both' if count == 2 else f'all {count}'} {several(thing)} are"
 
 
 def left(seconds: float, done: int, total: int) -> str:

@@ -18,7 +18,7 @@ from equivalence.judge.verdict import TensorVerdict
 from equivalence.reach import words
 from equivalence.reach.decision import Reach, total
 from equivalence.report import reach as reached
-from equivalence.words import counted, joined, listed, number, percent, plain, several
+from equivalence.words import all_of, counted, joined, listed, number, percent, plain, several
 from equivalence.written import PER_CALL
 
 DETAILS = "details:"
@@ -400,7 +400,7 @@ def _part(kind: str, off: _Off) -> str:
     elif total == 1:
         who = f"the {name} is"
     elif wrong == total:
-        who = f"all {total} {several(name)} are"
+        who = all_of(total, name)
     else:
         who = f"{wrong} of {total} {several(name)} {'is' if wrong == 1 else 'are'}"
     most = "" if wrong == 1 else "up to "

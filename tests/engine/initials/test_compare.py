@@ -319,7 +319,7 @@ def test_a_declared_difference_is_to_be_there():
     ).passed
     outcome = kinds.check(one_case(differs=Difference("twice as wide", {"*": 1e5})), 0)
     assert not outcome.passed
-    assert "all 2 tensors are within 7.28 decades" in report.failure(outcome, "pytest this")
+    assert "both tensors are within 7.28 decades" in report.failure(outcome, "pytest this")
 
 
 def test_a_side_that_raises_is_named():

@@ -55,7 +55,7 @@ def test_a_statement_is_told_on_both_sides_with_what_it_gives():
     every = [outcome(wrong("output.0", 0.42, 0.31), *gradients, phase=p) for p in ("train", "eval")]
     assert told(*every, mistakes=Mistakes([LINE], "all outputs are right")).lines("again") == [
         "DIFFERENT. Net (train and eval, PyNative, CPU): the output is off by 42 % (an element by "
-        "0.31); all 2 gradients are off by up to 150 % (an element by 0.5).",
+        "0.31); both gradients are off by up to 150 % (an element by 0.5).",
         "the statement to mend:",
         "  port      llama_ms.py:141    mask = ops.triu(mask, diagonal=start + 2)",
         "  original  llama_torch.py:47  mask = torch.triu(mask, diagonal=start + 1)",
