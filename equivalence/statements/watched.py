@@ -11,7 +11,15 @@ from equivalence.kinks.watch import KinkWatch
 from equivalence.sample import Perturbed, Sample
 from equivalence.sides.feed import Feed
 from equivalence.sides.mindspore_network import MindSporeNetwork
-from equivalence.statements.calls import Effort, Recording, Spot, Statement, alike, content
+from equivalence.statements.calls import (
+    Effort,
+    RecordedCall,
+    Recording,
+    Spot,
+    Statement,
+    alike,
+    content,
+)
 from equivalence.statements.forms import blocks, filled, forms, likeness, marks_alike
 from equivalence.statements.lent import Lent
 from equivalence.statements.mindspore_calls import MindSporeCalls, Swap
@@ -361,24 +369,30 @@ class Watched:
 
         counterpart: the reference's statement that takes it as it is then.
         """
-        every = [call for call in self.candidate.calls if alike(call.statement, statement)]
-        ours = [[{*self.found[value]} for value in call.inputs] for call in every]
+        ours = self._taken_by(self.candidate.calls, statement)
+        ours = {number for value in ours for number in self.found[value]}
         calls = self.quantities.recording.calls
+        earlier: dict[int, set[int]] = {}
         for number, writing in enumerate(calls):
             if not (writing.name.endswith("_") and writing.inputs and writing.outputs):
                 continue
             before, after = writing.inputs[0], writing.outputs[0]
-            taking = [
-                call.inputs
-                for call in calls[number + 1 :]
-                if after in call.inputs and alike(call.statement, counterpart)
-            ]
-            for theirs, mine in itertools.product(taking if before != after else (), ours):
-                here = before in mine[theirs.index(after)] if len(mine) == len(theirs) else False
-                if here and not any(after in each for each in mine):
-                    place = writing.statement.place if writing.statement else ""
-                    return f"{writing.name} in {place}" if place else writing.name
+            if before == after:
+                continue
+            earlier[after] = {before, *earlier.get(before, ())}
+            theirs = self._taken_by(calls[number + 1 :], counterpart)
+            as_it_was = earlier[after] & ours - theirs
+            if after in theirs and after not in ours and as_it_was:
+                place = writing.statement.place if writing.statement else ""
+                return f"{writing.name} in {place}" if place else writing.name
         return ""
+
+    @staticmethod
+    def _taken_by(calls: Sequence[RecordedCall], statement: Statement | None) -> set[int]:
+        """The values that the calls of a statement take."""
+        return {
+            value for each in calls if alike(each.statement, statement) for value in each.inputs
+        }
 
     def is_mask(self, value: int) -> bool:
         """Whether a value marks what a mask of the reference marks, by other numbers."""

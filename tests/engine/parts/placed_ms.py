@@ -179,3 +179,29 @@ class ClosedKnots(Knots):
 
     def below(self, x, knots):
         return x <= knots
+
+
+class Teacher(nn.Cell):
+    late = False
+
+    def __init__(self):
+        super().__init__()
+        self.student, self.teacher = nn.Dense(6, 4), nn.Dense(6, 4)
+        for weight in self.teacher.get_parameters():
+            weight.requires_grad = False
+
+    def follow(self):
+        mean = self.teacher.weight * 0.5 + self.student.weight * 0.5
+        ops.assign(self.teacher.weight, ops.stop_gradient(mean))
+
+    def construct(self, x):
+        if not self.late:
+            self.follow()
+        y = (self.student(x) - self.teacher(x)) ** 2
+        if self.late:
+            self.follow()
+        return y
+
+
+class LateTeacher(Teacher):
+    late = True

@@ -177,6 +177,7 @@ INPUTS = {
     "Scan": [normal(3, 3, 4)],
     "Pooled": [normal(3, 5, 6)],
     "Capped": [normal(8, 6)],
+    "Teacher": [normal(5, 6)],
     "Knots": [given(4, 6, values=[-1, 0.5, 1, -0.5, 0.1, 1] * 4)],
 }
 
@@ -197,6 +198,7 @@ def placed(reference, candidate):
         ("Pooled", "PooledInPlace", "keep_dims=self.keeps", "what goes in is the same", "outputs"),
         ("Capped", "HighlyCapped", "max=self.most", "what goes in is the same", "outputs"),
         ("Knots", "ClosedKnots", "return x <= knots", "what goes in is the same", "outputs"),
+        ("Teacher", "LateTeacher", "self.teacher(x)", "changed it in place: add_", "outputs"),
         ("Scan", "LateScan", "self.new(x[:, t - self.late])", "what goes in is", "outputs"),
     ],
 )
