@@ -40,6 +40,14 @@ def _given_inputs_alone(monkeypatch):
     monkeypatch.setattr(Session, "further", asked)
 
 
+@pytest.fixture
+def undiagnosed(monkeypatch):
+    """What differs is not diagnosed, which takes longest: for tests of the verdict alone."""
+    from equivalence.own.session import CaseVerdict, Session
+
+    monkeypatch.setattr(Session, "_diagnose", lambda _, outcome: CaseVerdict(outcome))
+
+
 @pytest.fixture(autouse=True)
 def _modes_as_before():
     """After a test MindSpore's mode, and the seed of its data, are those of a new process."""

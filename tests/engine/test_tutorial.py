@@ -3,14 +3,45 @@
 The others take minutes; `make nightly` types them all.
 """
 
+import contextlib
+import importlib
+import io
+import shlex
+import sys
+
 import pytest
 
+from equivalence.__main__ import main
 from tests import tutorial
 from tests.tutorial import PAGE, Step, edit, follow, steps, typed, unseen
 
 QUICK = r"--settings$|^equivalence data|^python pictures.py|^equivalence convert|save_weights"
 
 
+@pytest.fixture
+def in_process(tmp_path, monkeypatch):
+    """Commands of this package run in this process, each with the modules as they are now."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # it tells edits by seconds
+
+    def run(folder, command):
+        program, *words = shlex.split(command)
+        if program != "equivalence":
+            return typed(folder, command)
+        importlib.invalidate_caches()
+        before, told = {*sys.modules}, io.StringIO()
+        with contextlib.redirect_stdout(told), contextlib.redirect_stderr(told):
+            main(words)
+        for name in {*sys.modules} - before:
+            if str(getattr(sys.modules[name], "__file__", None)).startswith(str(tmp_path)):
+                del sys.modules[name]
+        return told.getvalue()
+
+    monkeypatch.setattr(tutorial, "typed", run)
+
+
+@pytest.mark.usefixtures("in_process")
 def test_files_and_edits_fit_together_and_quick_commands_print_what_the_page_says(tmp_path):
     assert follow(tmp_path, PAGE.read_text(), QUICK) == []
 

@@ -51,6 +51,7 @@ def test_what_stands_for_what_and_that_there_is_no_truth_is_said_in_the_answer()
     assert "Without the original nothing has a float64 truth" in answer
 
 
+@pytest.mark.usefixtures("undiagnosed")
 def test_another_setting_is_red_and_named():
     result = compare(HERE + "exact_gelu", HERE + "tanh_gelu", ROWS, **EAGER)
     assert result.settings[0].layer == "1"
@@ -62,6 +63,7 @@ def test_a_first_network_that_draws_or_keeps_a_state_is_refused():
         compare(HERE + "Draws", HERE + "Draws", ROWS, **EAGER)
 
 
+@pytest.mark.usefixtures("undiagnosed")
 def test_what_the_second_keeps_of_its_first_call_shows():
     assert not compare(HERE + "Counts", HERE + "counts", ROWS, **EAGER)
 
@@ -81,6 +83,7 @@ ONCE = ("--execution", "pynative", "--phase", "eval", "--input", "normal(4, 3, 9
 ORIGINAL = ("--reference", "tests.engine.parts.alike_pt:Net")
 
 
+@pytest.mark.usefixtures("undiagnosed")
 @pytest.mark.parametrize(
     ("one", "other", "code", "told"),
     [

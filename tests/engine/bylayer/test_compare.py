@@ -83,12 +83,14 @@ def test_a_layer_without_its_residual_is_found():
     assert "mindspore_blocks.py" in result.culprits[0].statement
 
 
+@pytest.mark.usefixtures("undiagnosed")
 def test_a_gradient_that_stops_in_a_layer_is_found():
     result = compared(ours={"blocks": {0: {"stop": True}}})
     assert parts(result) == {"layers.0"}
     assert not any(name.startswith("output") for name in wrong(result))
 
 
+@pytest.mark.usefixtures("undiagnosed")
 @pytest.mark.parametrize(
     "execution", ["pynative", pytest.param("graph", marks=pytest.mark.nightly)]
 )
@@ -98,18 +100,21 @@ def test_layers_in_another_order_are_found(execution):
     assert "gradient:layers.1.taken0 of around" in wrong(result)
 
 
+@pytest.mark.usefixtures("undiagnosed")
 def test_a_factor_between_two_layers_is_found_at_the_second():
     result = compared(ours={"halved": 2})
     assert parts(result) == {"around"}
     assert "gradient:layers.2.taken0 of around" in wrong(result)
 
 
+@pytest.mark.usefixtures("undiagnosed")
 def test_a_gradient_that_stops_between_two_layers_is_found():
     result = compared(ours={"stopped": 2})
     assert parts(result) == {"around"}
     assert "output.0 of around" not in wrong(result)
 
 
+@pytest.mark.usefixtures("undiagnosed")
 @pytest.mark.parametrize(
     ("order", "told"),
     [
@@ -124,11 +129,13 @@ def test_a_layer_that_is_dropped_or_called_twice_is_found(order, told):
     assert {v.name: v.problem for v in result.tensors if v.problem} == {f"calls of {name}": why}
 
 
+@pytest.mark.usefixtures("undiagnosed")
 def test_a_switch_that_a_layer_is_called_with_is_found():
     result = compared(ours={"shift": False})
     assert parts(result) == {f"layers.{i}" for i in range(3)}
 
 
+@pytest.mark.usefixtures("undiagnosed")
 def test_the_weights_of_a_folder_of_shards_are_read_one_layer_at_a_time(tmp_path):
     state = torch_blocks.Net().state_dict()
     places = {}

@@ -22,7 +22,6 @@ from equivalence.coverage.verdict import Danger, Judge
 from equivalence.declare.operator import Operator, to
 from equivalence.declare.spaces import along, unary
 from equivalence.errors import CoverageError
-from tests.engine.test_main import python
 from tests.twins import apis
 from tests.twins.operators import operators
 
@@ -331,11 +330,11 @@ def test_it_runs_in_any_folder(tmp_path):
     assert "torch.neg" in done.stdout
 
 
-def test_the_whole_command_fits_the_terminal():
-    done = python("coverage", "tests/engine/parts/yolox_like.py")
-    assert done.returncode in (0, 1), done.stderr
-    assert max(map(len, done.stdout.splitlines())) <= WIDTH
-    assert "torch.nn.BatchNorm2d" in done.stdout
+def test_the_whole_command_fits_the_terminal(capsys):
+    assert main(["coverage", str(HERE.parent / "parts" / "yolox_like.py")]) in (0, 1)
+    printed = capsys.readouterr().out
+    assert max(map(len, printed.splitlines())) <= WIDTH
+    assert "torch.nn.BatchNorm2d" in printed
 
 
 def test_every_counterpart_is_named():

@@ -1,6 +1,8 @@
-"""A culprit's cause is told where it can be shown, and weights are told from computing."""
+"""A culprit's cause is told where it can be shown, and weights are told from computing.
 
-import functools
+Those of the trees that `test_diagnose.py` diagnoses are held there.
+"""
+
 import re
 from types import SimpleNamespace
 
@@ -30,50 +32,6 @@ def told(candidate, **options):
     return {layer.reference: layer.causes for layer in found.culprits}
 
 
-once = functools.cache(told)
-"""Of a tree at which several tests look."""
-
-
-@pytest.mark.parametrize(
-    ("candidate", "culprit", "first"),
-    [
-        ("tree_of_another_epsilon", "bn", "eps 1e-05 (reference) 0.001 (candidate)"),
-        ("tree_padded_with_zeros", "pool", "padding_value -inf (reference) 0 (candidate)"),
-        ("Misaligned", "pool", "padding ((1, 1), (1, 1)) (reference) same (candidate)"),
-    ],
-)
-def test_a_setting_that_differs_is_a_cause(candidate, culprit, first):
-    assert told(candidate)[culprit][0] == first
-
-
-@pytest.mark.parametrize(
-    ("candidate", "culprit", "first"),
-    [
-        (
-            "tree_of_a_turned_weight",
-            "body.2",
-            "weights: computes as if weight were transposed to axes (1, 0)",
-        ),
-        (
-            "tree_of_swapped_weights",
-            "bn",
-            "weights: computes as if weight and bias were swapped",
-        ),
-        (
-            "tree_of_an_unused_bias",
-            "body.2",
-            "weights: computes as if bias were not loaded, but at its initial 0",
-        ),
-    ],
-)
-@pytest.mark.parametrize(
-    "options", [{}, pytest.param({"execution": "graph"}, marks=pytest.mark.nightly)], ids=str
-)
-def test_what_the_layer_seems_to_compute_with_is_tried_out(candidate, culprit, first, options):
-    """Layers that are compiled are fed alike: `test_diagnose.py` holds it before every merge."""
-    assert once(candidate, **options)[culprit][0] == first
-
-
 def test_a_map_that_takes_weights_from_elsewhere_is_a_cause_and_its_cure_is_proved():
     swapped = {"body.0.weight": "body.2.weight", "body.2.weight": "body.0.weight"}
     cured = "; with its own the layer is right"
@@ -98,21 +56,6 @@ def test_a_wrong_map_to_a_wrong_layer_is_not_said_to_be_all():
     assert found[1] == "weights: gamma holds bias, not weight, beta holds weight, not bias"
 
 
-def test_gradients_that_are_lost_are_told_from_weights_that_are_not_used():
-    lost = once("Detached")[""]
-    assert "no gradient reaches body.0.bias, body.0.weight, body.2.bias and 1 more" in lost
-    unused = once("tree_of_an_unused_bias")["body.2"]
-    assert "weights: nothing depends on bias" in unused
-
-
-def test_a_network_of_right_layers_is_told_to_join_them_wrongly():
-    lost = "its layers and its outputs are right; its own code loses or adds a gradient"
-    assert lost in once("Detached")[""]
-    joined = told("Unjoined")[""]  # the statement is named, see tests/engine/statements
-    assert joined[0] == "its result is that of trees_pt.py:22, and the original goes on from there"
-    assert joined[1].startswith("against ")
-
-
 @pytest.mark.parametrize(
     ("candidate", "culprit", "first"),
     [
@@ -125,11 +68,6 @@ def test_a_mode_a_rounding_and_exchanged_gradients_are_tried_out(candidate, culp
     found = told(candidate)
     assert list(found) == [culprit]
     assert found[culprit][0] == first
-
-
-def test_right_outputs_tell_nothing_of_rounding():
-    (causes_of,) = once("Detached").values()
-    assert not any("rounded" in cause for cause in causes_of)
 
 
 SQUASHED = "tests.engine.parts.kernels_pt:Squashed"
@@ -218,11 +156,6 @@ def test_hwio_is_tried_both_ways_and_is_its_own_inverse_pair():
     # A file in HWIO that was read as OIHW without a transposition.
     file = values.transpose(2, 3, 1, 0)
     assert np.array_equal(tried["w were in HWIO order"], file.reshape(values.shape))
-
-
-def test_weights_are_not_suspected_where_outputs_are_right():
-    (found,) = once("Detached").values()
-    assert not any(cause.startswith("weights:") for cause in found)
 
 
 def test_a_flipped_kernel_is_told():

@@ -1,4 +1,7 @@
-"""Trainings on ranks as people write them, under both launchers: right ones, and a mistake each."""
+"""Trainings on ranks as people write them, under both launchers: right ones, and a mistake each.
+
+Of what ranks are told, `test_compare.py` holds the words, without a launcher.
+"""
 
 import pytest
 
@@ -74,6 +77,7 @@ def test_gradients_that_are_accumulated_without_sums_are_right_if_the_last_pass_
     assert not found.judgement.differing, brief(found)
 
 
+@pytest.mark.nightly
 def test_gradients_that_are_never_summed_are_told():
     found = compare(case("torchrun", norm=False, accumulated=2, never=True), 0)
     (cause,) = brief(found)
@@ -86,6 +90,7 @@ def test_an_optimiser_that_keeps_its_state_in_parts_is_right():
     assert not found.judgement.differing, brief(found)
 
 
+@pytest.mark.nightly
 def test_an_optimiser_whose_parts_are_not_sent_is_told():
     causes = brief(compare(case("pynative", "sharded", norm=False), 0))
     assert any("weights are not the same in all ranks at the end" in cause for cause in causes)

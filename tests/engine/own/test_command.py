@@ -1,7 +1,6 @@
 """`equivalence compare`: what is printed, in which order, what is written, and the exit codes."""
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -13,6 +12,8 @@ import torch
 from equivalence.__main__ import main
 from equivalence.own.result import GIVEN, HINT
 from equivalence.structure import mindspore_settings
+
+pytest_plugins = ["pytester"]
 
 ROOT = Path(__file__).parents[3]
 NET = ["nets:Net", "ports:Net"]
@@ -300,25 +301,13 @@ def test_a_declaration_is_written_that_declares_the_same(run, tmp_path):
     assert path.read_text() == before
 
 
-def test_pytest_runs_the_declaration_that_is_written(run, tmp_path):
-    assert run(*NET, *QUICK, "--write", "twins_written.py")[0] == 0
-    written = Path("twins_written.py").resolve()
-    try:
-        done = subprocess.run(
-            [
-                *(sys.executable, "-m", "pytest", "-q", "-m", "cpu", "-p", "no:cacheprovider"),
-                *("-p", "equivalence.plugin.door", "--rootdir", tmp_path, written),
-                *("--results", "r.jsonl"),
-            ],
-            cwd=written.parent,
-            env={**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{written.parent}"},
-            capture_output=True,
-            text=True,
-        )
-    finally:
-        written.unlink()
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "EQUAL. 4 tensors of 1 case of 1 twin" in done.stdout
+def test_pytest_runs_the_declaration_that_is_written(pytester, run):
+    written = Path(pytester.path, "twins_written.py")
+    assert run(*NET, *QUICK, "--write", written)[0] == 0
+    plugin = ("-p", "equivalence.plugin.door", "-p", "no:cacheprovider")
+    done = pytester.runpytest_inprocess("-q", "-m", "cpu", *plugin, written)
+    assert done.ret == 0, done.stdout.str() + done.stderr.str()
+    done.stdout.fnmatch_lines(["EQUAL. 4 tensors of 1 case of 1 twin*"])
 
 
 def test_both_sides_get_the_weights_of_a_checkpoint(run, tmp_path):

@@ -54,6 +54,7 @@ def test_a_wrong_one_differs(reference, given, candidate):
     assert "keeps state" not in str(result)
 
 
+@pytest.mark.usefixtures("undiagnosed")
 def test_inputs_of_float64_are_compared_in_float64():
     rows = RNG.standard_normal((5, 4))
     assert compared("Scored", rows, dtype="float64")

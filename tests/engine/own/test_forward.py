@@ -76,6 +76,7 @@ def test_a_file_without_a_graph_is_one_sentence(tmp_path, capsys, name, words):
     assert words in last
 
 
+@pytest.mark.usefixtures("undiagnosed")
 def test_outputs_alone_are_compared_where_that_is_asked_for(capsys):
     assert not compare(PT + "Scored", MS + "Scored", ROWS, **ONCE)
     assert compare(PT + "Scored", MS + "Scored", ROWS, backward=False, **ONCE)

@@ -128,10 +128,12 @@ def test_a_wrong_function_is_blamed_to_its_line():
     assert "return ((x - y).abs() ** power).sum()" in culprit.statement
 
 
+@pytest.mark.usefixtures("undiagnosed")
 def test_a_wrong_order_of_whole_numbers_is_red():
     assert not compare(best, second_best, X, **ONCE)
 
 
+@pytest.mark.usefixtures("undiagnosed")
 def test_functions_of_the_frameworks_are_compared():
     assert compare(torch.sigmoid, ops.sigmoid, X, **ONCE)
     assert not compare(torch.sigmoid, ops.tanh, X, **ONCE)
@@ -148,6 +150,7 @@ def test_a_function_gets_a_network_whose_weights_both_sides_share(ours, right, e
         assert "x = x - 0.1 * step * net(x)" in result.culprits[0].statement
 
 
+@pytest.mark.usefixtures("undiagnosed")
 def test_partials_and_methods_show_their_networks_which_stay_as_they_were():
     theirs, ours = Theirs(), Ours()
     weight, own = theirs.fc.weight.clone(), ours.fc.weight.asnumpy().copy()

@@ -153,6 +153,7 @@ def test_frozen_weights_are_compared_as_frozen(networks):
     assert "gradient:fc.bias" not in names
 
 
+@pytest.mark.usefixtures("undiagnosed")
 def test_constants_are_those_of_the_live_object(networks):
     theirs, ours, _ = networks
     other = copy.deepcopy(ours)

@@ -1,6 +1,7 @@
 """Files of declarations inside pytest: what becomes a test, and what is one sentence."""
 
 import json
+import warnings
 from pathlib import Path
 
 import pytest
@@ -130,7 +131,9 @@ def net(**sizes):
 """
     twins = RIGHT.replace("tests.engine.parts.networks_ms:{candidate}", "my_net:net")
     files = {"twins_net.py": twins, "my_net.py": network, "scale.txt": "1"}
-    result = project(files, "-m", "cpu", "-k", "right", process="subprocess")
+    with warnings.catch_warnings():
+        warnings.resetwarnings()  # as in a process of its own
+        result = project(files, "-m", "cpu", "-k", "right")
     result.assert_outcomes(passed=1, deselected=2, warnings=None)
     result.stdout.fnmatch_lines(["*UserWarning: of the user's own module"])
 
@@ -146,7 +149,7 @@ def test_networks_are_found_beside_the_file_and_where_the_project_begins(project
         "package/__init__.py": "",
         "pytest.ini": "[pytest]\naddopts = --import-mode=importlib\n",
     }
-    project(files, "-m", "cpu", process="subprocess").assert_outcomes(passed=2, deselected=4)
+    project(files, "-m", "cpu").assert_outcomes(passed=2, deselected=4)
 
 
 WRONG = {

@@ -185,7 +185,7 @@ def test_two_workers_keep_runs_and_a_process_without_mindspore_judges_them(proje
     assert results(project) == plain
     assert "Traceback" not in result.stdout.str()
 
-    result = run(project, *WITHOUT, "-k", "right", "--candidate=kept", "--seed=1")
+    result = run(project, "-k", "right", "--candidate=kept", "--seed=1")
     result.assert_outcomes(failed=4, deselected=3)
     result.stdout.fnmatch_lines(["right-*: */kept has no run of it with seed 1: run `make rec*"])
 

@@ -35,17 +35,20 @@ def test_a_network_equals_itself_and_one_that_is_written_otherwise():
     assert "tensors of 2 cases" in str(result)
 
 
+@pytest.mark.usefixtures("undiagnosed")
 @pytest.mark.parametrize("wrong", ["Short", "Backward", "other_rate"])
 def test_a_mistake_is_red(wrong):
     assert not compare(HERE + "Net", HERE + wrong, IMAGES, phase="train")
 
 
+@pytest.mark.usefixtures("undiagnosed")
 def test_live_networks_are_compared_with_their_own_weights():
     one, two = alike_pt.Net(), alike_pt.Net()
     assert compare(one, two, IMAGES, weights="own", phase="eval")
     assert not compare(one, alike_pt.Short(), IMAGES, weights="own", phase="eval")
 
 
+@pytest.mark.usefixtures("undiagnosed")
 def test_a_constant_is_compared():
     result = compare(alike_pt.Buffered(), alike_pt.Buffered(), normal(2, 6))
     assert result
@@ -61,25 +64,38 @@ def test_by_layer_is_refused():
         compare(HERE + "Net", HERE + "Net", IMAGES, by_layer=True)
 
 
-@pytest.mark.parametrize(
-    ("candidate", "code", "told"),
-    [
-        ("Net", 0, "EQUAL. "),
-        ("Short", 1, "DIFFERENT. "),
-        ("tests.engine.parts.alike_ms:Net", 2, "error: the candidate tests.engine.parts.alike_ms"),
-    ],
-)
-def test_mindspore_need_not_be_installed(tmp_path, candidate, code, told):
+SEVERAL = """
+import shlex
+import sys
+from equivalence.__main__ import main
+
+for line in sys.argv[1:]:
+    print("ended with", main(shlex.split(line)))
+    print("ended with", file=sys.stderr)
+"""
+"""Several commands in one process, which imports torch once."""
+
+
+def test_mindspore_need_not_be_installed(tmp_path):
     (tmp_path / "sitecustomize.py").write_text(ABSENT)
-    candidate = candidate if ":" in candidate else HERE + candidate
-    more = ["--input", "normal(4, 3, 9, 9)", "--phase", "eval"]
+    candidates = (HERE + "Net", HERE + "Short", "tests.engine.parts.alike_ms:Net")
+    more = "--input 'normal(4, 3, 9, 9)' --phase eval"
     done = subprocess.run(
-        [sys.executable, "-m", "equivalence", "compare", HERE + "Net", candidate, *more],
+        [
+            sys.executable,
+            "-c",
+            SEVERAL,
+            *(f"compare {HERE}Net {each} {more}" for each in candidates),
+        ],
         env={**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{os.getcwd()}"},
         capture_output=True,
         text=True,
     )
-    assert done.returncode == code, done.stderr
-    assert (done.stdout or done.stderr.splitlines()[-1]).startswith(told)
-    if code == 2:
-        assert done.stderr.strip().endswith("pip install mindspore")
+    assert done.returncode == 0, done.stderr
+    equal, different, *codes = done.stdout.split("ended with ")
+    assert equal.startswith("EQUAL. ")
+    assert different.startswith("0\nDIFFERENT. ")
+    assert codes == ["1\n", "2\n"]
+    told = done.stderr.split("ended with\n")[2].splitlines()[-1]
+    assert told.startswith("error: the candidate tests.engine.parts.alike_ms")
+    assert told.endswith("pip install mindspore")
