@@ -174,6 +174,7 @@ class TrainingRun:
     epochs: those of loaders that shuffle; of the port, of all of its data sets.
     readings: what is read of each loader.
     raised: what it raised after its steps, "raised ValueError: ... after 2 steps"; "": nothing.
+    stand_ins: functions of MindSpore that have no kernel on a CPU, for which others stood.
     """
 
     networks: list[ScriptNetwork] = field(default_factory=list)
@@ -186,6 +187,7 @@ class TrainingRun:
     epochs: list[Epoch] = field(default_factory=list)
     readings: list[Reading] = field(default_factory=list)
     raised: str = ""
+    stand_ins: tuple[str, ...] = ()
 
     def name(self, network: int, weight: str) -> str:
         """A weight of a network, as texts call it."""
