@@ -3,7 +3,7 @@
 Imports no framework.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -160,6 +160,18 @@ class ScriptNetwork:
     partners: Partners | None = None
     of: int = 0
     groups: Sequence[TensorGroup] = ()
+
+    def masters(
+        self, weights: Mapping[str, Any], inside: Mapping[str, Any], updated: Container[int]
+    ) -> Iterator[tuple[Any, Any]]:
+        """Weights, and the copies of them that an optimiser updates, such as those in float32.
+
+        inside: path -> tensor of what the script keeps. updated: the ids of what is updated.
+        """
+        for group in self.groups:
+            for copy, name in group.weights.items():
+                if copy in inside and id(inside[copy]) in updated:
+                    yield weights[name], inside[copy]
 
 
 @dataclass

@@ -185,6 +185,25 @@ def test_an_update_that_overflows_is_skipped_on_both_sides_or_refused(compared):
     assert first.told.endswith("gradients overflow, and the port does not")
 
 
+def test_copies_in_float32_that_an_optimiser_updates_stand_for_their_weights(compared):
+    result = compared("master", steps=2)
+    assert result, lines(result)
+    assert all(step.reached.keys() == {*step.weights} for step in result.theirs.steps)
+    assert result.theirs.notes == result.ours.notes == []
+
+
+@pytest.mark.parametrize(
+    ("edit", "stage"),
+    [
+        (("master, 0.1,", "master, 0.101,"), "schedule"),
+        (("/ 128.0", "/ 120.0"), "clipping"),
+    ],
+)
+def test_mistakes_in_the_updates_of_copies_in_float32_are_named(compared, edit, stage):
+    first = compared("master", edit, steps=1).verdict.departures[0]
+    assert (first.step, first.stage) == (1, stage)
+
+
 def test_the_settings_of_a_norm_are_compared_within_what_level_o2_puts_around_it(compared):
     result = compared("amp", ("BatchNorm2d(6)", "BatchNorm2d(6, eps=1e-3)"), steps=1)
     assert any("eps is 0.001" in line for line in lines(result))
