@@ -1,6 +1,7 @@
 """Both scripts in a dry run, one after the other."""
 
-from collections.abc import Callable, Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from equivalence.dry.beats import Beats
@@ -57,31 +58,47 @@ def dry(
     if first.ended and result.ours.ended:
         return Dry()  # all that they do has been compared
     from equivalence.dry.mindspore_dry import MindSporeDry
+    from equivalence.stand_ins.context import StandIns
 
     tell(f"a dry run of the reference, up to {RATES:,} steps")
     theirs = DryRecorder(TorchDry(), RATES, first, None, seconds)
-    _run(reference, theirs)
+    with _kept(lambda: theirs.beats):
+        _run(reference, theirs)
     tell(f"a dry run of the candidate, up to {len(theirs.beats.steps):,} steps")
-    ours = DryRecorder(
-        MindSporeDry(),
-        len(theirs.beats.steps),
-        first,
-        NetworkPairing(first, rename, constants),
-        seconds,
-        theirs.answers,
-    )
-    _run(candidate, ours)
+    made: list[DryRecorder] = []
+
+    def run() -> None:
+        recorder = DryRecorder(
+            MindSporeDry(),
+            len(theirs.beats.steps),
+            first,
+            NetworkPairing(first, rename, constants),
+            seconds,
+            theirs.answers,
+        )
+        made.append(recorder)
+        _run(candidate, recorder)
+
+    with _kept(lambda: made[-1].beats):
+        StandIns(every=False).running(run)
+    ours = made[-1]
     found, count = judge(theirs.beats, ours.beats, result.expectation, first)
     return Dry(count, found, [*_notes(theirs.beats, ours.beats, count)])
 
 
 def _run(training: ScriptTraining, recorder: DryRecorder) -> None:
-    """Run a side; what it raises is kept."""
+    """Run a side."""
     with isolated(), silent(True), unwritten():
-        try:
-            training.run(recorder, recorder.side.watching(recorder))
-        except EquivalenceError as error:
-            recorder.beats.failed = str(error).partition("\n")[0]
+        training.run(recorder, recorder.side.watching(recorder))
+
+
+@contextlib.contextmanager
+def _kept(beats: Callable[[], Beats]) -> Iterator[None]:
+    """A context in which what a run raises is kept with its beats."""
+    try:
+        yield
+    except EquivalenceError as error:
+        beats().failed = str(error).partition("\n")[0]
 
 
 def _notes(theirs: Beats, ours: Beats, count: int) -> list[str]:

@@ -292,11 +292,21 @@ def _holds(value: Any) -> bool:
 
 
 def largest(item: Item) -> str:
-    """The column that stages compute with: `image`, or the largest with numbers."""
+    """The column that stages compute with: `image`, or the largest with numbers, or a text.
+
+    A text comes before a single number, which is its label.
+
+    >>> largest({"text": np.array("red apple"), "label": np.array(3)})
+    'text'
+    >>> largest({"text": np.array("red apple"), "ids": np.array([4, 2]), "label": np.array(3)})
+    'ids'
+    """
     if IMAGE in item:
         return IMAGE
-    numbers = [name for name, values in item.items() if values.dtype.kind not in TEXT]
-    return max(numbers or item, key=lambda name: item[name].size)
+    texts = [name for name, values in item.items() if values.dtype.kind in TEXT]
+    numbers = [name for name in item if name not in texts]
+    several = [name for name in numbers if item[name].size > 1]
+    return max(several or texts or numbers, key=lambda name: item[name].size)
 
 
 def as_bytes(item: Item) -> bytes:

@@ -149,17 +149,24 @@ def _reference(job: LaunchJob, training: ScriptTraining, number: int) -> Ran:
 def _candidate(job: LaunchJob, training: ScriptTraining, number: int) -> Ran:
     """The run of one rank of the candidate, or of all of it."""
     from equivalence.scripts.mindspore_side import MindSporeSide
+    from equivalence.stand_ins.context import StandIns
 
-    paired = OfRank(job.given, number, job.rename, job.constants)
-    side = MindSporeSide(job.eager)
-    steps = min(job.steps, len(paired.theirs.steps))
-    recorder = _Telling(side, steps, paired.theirs, paired, job.looked_into)
-    recorder.loads = number not in job.kept
-    recorder.cut = (number, job.ranks) if job.whole else None
-    say(f"step 1 of {recorder.steps}")
-    with isolated():
-        training.run(recorder, side.watching(recorder))
-    return Ran([recorder.run], True, paired.parts, paired.begun)
+    def run() -> Ran:
+        paired = OfRank(job.given, number, job.rename, job.constants)
+        side = MindSporeSide(job.eager)
+        steps = min(job.steps, len(paired.theirs.steps))
+        recorder = _Telling(side, steps, paired.theirs, paired, job.looked_into)
+        recorder.loads = number not in job.kept
+        recorder.cut = (number, job.ranks) if job.whole else None
+        say(f"step 1 of {recorder.steps}")
+        with isolated():
+            training.run(recorder, side.watching(recorder))
+        return Ran([recorder.run], True, paired.parts, paired.begun)
+
+    stand_ins = StandIns(every=False)
+    ran = stand_ins.running(run)
+    ran.runs[0].stand_ins = tuple(sorted(stand_ins.used))
+    return ran
 
 
 if __name__ == "__main__":  # what is pickled here is to be found by the module's own name

@@ -91,8 +91,10 @@ def trainings(
     Raises EquivalenceError where a training cannot be run, or shows nothing.
     """
     from equivalence.scripts.mindspore_side import MindSporeSide, StepWatch
+    from equivalence.stand_ins.context import StandIns
     from equivalence.stand_ins.faulty import FAULTS, Mended
 
+    stand_ins = StandIns(every=False)
     with isolated():
         tell("the reference")
 
@@ -122,23 +124,30 @@ def trainings(
             least: int | None = None,
         ) -> TrainingRun:
             """least: so many steps are enough where it raises; None: all that are asked for."""
-            paired = NetworkPairing(theirs, rename, constants)
-            side = MindSporeSide(eager, single)
-            recorder = RunRecorder(side, steps, theirs, paired, looked_into)
-            observers: list[Any] = [StepWatch(side, recorder, watch)] if watch else []
-            observers += [Mended(mended, met)] if mended else []
-            with isolated(), silent(bool(looked_into or single or mended)):
-                try:
+            recorders: list[RunRecorder] = []
+
+            def run() -> None:
+                paired = NetworkPairing(theirs, rename, constants)
+                side = MindSporeSide(eager, single)
+                recorder = RunRecorder(side, steps, theirs, paired, looked_into)
+                recorders.append(recorder)
+                observers: list[Any] = [StepWatch(side, recorder, watch)] if watch else []
+                observers += [Mended(mended, met)] if mended else []
+                with isolated(), silent(bool(looked_into or single or mended)):
                     candidate.run(recorder, side.watching(recorder, *observers))
-                except SideError as error:
-                    # An error that is not of the script itself stays one, whatever its steps are.
-                    enough = len(recorder.run.steps) >= (steps if least is None else least)
-                    if not (enough and error.did):
-                        raise
-                    recorder.finish({}, False)
-                    recorder.run.raised = error.did
-                    failures.append(error)
-            return recorder.run
+
+            try:
+                stand_ins.running(run)
+            except SideError as error:
+                # An error that is not of the script itself stays one, whatever its steps are.
+                enough = len(recorders[-1].run.steps) >= (steps if least is None else least)
+                if not (enough and error.did):
+                    raise
+                recorders[-1].finish({}, False)
+                recorders[-1].run.raised = error.did
+                failures.append(error)
+            recorders[-1].run.stand_ins = tuple(sorted(stand_ins.used))
+            return recorders[-1].run
 
         begun = time.monotonic()
         failures: list[SideError] = []

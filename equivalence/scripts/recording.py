@@ -334,14 +334,17 @@ class RunRecorder:
         step.number = len(self.run.steps) + 1
         step.kind = f"{type(optimizer).__module__}.{type(optimizer).__name__}"
         step.optimizer = self._number_of(optimizer)
-        step.lines["update"] = places.here()
-        step.lines["optimizer"] = places.made(optimizer)
+        step.lines |= {"update": places.here(), "optimizer": places.made(optimizer)}
+        names, inside = self._names(), self._held(self._kept) if self._kept else {}
+        for network, described in zip(self._networks, self.run.networks, strict=True):
+            for weight, master in described.masters(self.side.weights(network), inside, arrays):
+                names[id(master)] = names[id(weight)]
+                arrays = {**arrays, id(weight): arrays[id(master)]}
         step.reached = self._named(arrays)
         self._accumulate()
         taken = self._taken.get(len(self.run.steps), ())
         self._replays = self._replays and len(taken) == len(self._theirs("draws"))
         step.replayed = self._replays
-        names = self._names()
         step.settings = settings(names)
         if strange := sum(each not in names for each in arrays):
             weights = counted(strange, "weight")
@@ -452,7 +455,8 @@ class RunRecorder:
         space = {
             name: value
             for name, value in (places.namespace() or self._names_left).items()
-            if (only is None or name in only) and not _is_long(value)
+            if (only is None or name in only)
+            and not (isinstance(value, list | tuple | dict) and len(value) > MOST_STATE)
         }
         shapes = {
             name: tuple(weight.shape)
@@ -594,7 +598,3 @@ class RunRecorder:
         own = network.partners.restored(arrays) if network.partners is not None else arrays
         names = {name: f"{network.of}:{name}" for name in own}
         return {names[n]: KeptTensor.of(names[n], values) for n, values in own.items()}
-
-
-def _is_long(value: object) -> bool:
-    return isinstance(value, list | tuple | dict) and len(value) > MOST_STATE

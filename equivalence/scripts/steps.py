@@ -3,7 +3,7 @@
 Imports no framework.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -161,6 +161,18 @@ class ScriptNetwork:
     of: int = 0
     groups: Sequence[TensorGroup] = ()
 
+    def masters(
+        self, weights: Mapping[str, Any], inside: Mapping[str, Any], updated: Container[int]
+    ) -> Iterator[tuple[Any, Any]]:
+        """Weights, and the copies of them that an optimiser updates, such as those in float32.
+
+        inside: path -> tensor of what the script keeps. updated: the ids of what is updated.
+        """
+        for group in self.groups:
+            for copy, name in group.weights.items():
+                if copy in inside and id(inside[copy]) in updated:
+                    yield weights[name], inside[copy]
+
 
 @dataclass
 class TrainingRun:
@@ -174,6 +186,7 @@ class TrainingRun:
     epochs: those of loaders that shuffle; of the port, of all of its data sets.
     readings: what is read of each loader.
     raised: what it raised after its steps, "raised ValueError: ... after 2 steps"; "": nothing.
+    stand_ins: functions of MindSpore that have no kernel on a CPU, for which others stood.
     """
 
     networks: list[ScriptNetwork] = field(default_factory=list)
@@ -186,6 +199,7 @@ class TrainingRun:
     epochs: list[Epoch] = field(default_factory=list)
     readings: list[Reading] = field(default_factory=list)
     raised: str = ""
+    stand_ins: tuple[str, ...] = ()
 
     def name(self, network: int, weight: str) -> str:
         """A weight of a network, as texts call it."""

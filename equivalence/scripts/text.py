@@ -12,7 +12,7 @@ from equivalence.scripts.judging import INDEPENDENT, LOADER, ORDER, STAGES, Step
 from equivalence.scripts.known import known
 from equivalence.scripts.looks import Fits
 from equivalence.scripts.steps import Step
-from equivalence.words import counted, listed, number
+from equivalence.words import counted, joined, listed, number
 
 
 def lines(result: TrainingsResult) -> list[str]:
@@ -224,6 +224,8 @@ def _coverage(result: TrainingsResult) -> Iterator[str]:
     if orders := epochs.told(theirs.epochs, ours.epochs):
         yield orders
     yield from reads.told(theirs.readings, ours.readings)
+    if ours.stand_ins:
+        yield f"stand-ins on the CPU, where MindSpore has no kernel, for {joined(ours.stand_ins)}"
     if verdict.unseen:
         yield f"not seen in the port, and not compared: {', '.join(verdict.unseen)}"
     yield from dict.fromkeys([*verdict.notes, *theirs.notes, *ours.notes])
@@ -254,6 +256,7 @@ def document(result: TrainingsResult) -> dict[str, Any]:
         "fits": [*result.fits.found],
         "mistakes": {n: getattr(result.fits, n) for n in ("tried", "failed", "left")},
         "halves": dict(result.halves),
+        "stand_ins": [*result.ours.stand_ins],
         "float32": list(result.kept.layers) if result.kept else None,
         "settings": {
             name: [str(each) for each in settings.wrong]

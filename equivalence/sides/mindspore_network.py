@@ -46,7 +46,7 @@ from equivalence.sides.mindspore_pullback import (
 )
 from equivalence.sides.modes import PHASES, Given, Modes
 from equivalence.sides.rehearsal import Rehearsal
-from equivalence.stand_ins.context import StandIns, lacks_kernel
+from equivalence.stand_ins.context import StandIns
 from equivalence.stream import mindspore_stream
 from equivalence.stream.borrowing import without_torch
 from equivalence.structure.layers import Layer, Sink, below
@@ -201,21 +201,8 @@ class MindSporeNetwork:
         ms.set_context(mode=MODES[self.execution], pynative_synchronize=synchronous)
 
     def _with_kernels(self, call: Callable[[], T]) -> T:
-        """The result of `call`, with stand-ins in a second try where MindSpore lacks a kernel.
-
-        Only there: a network that has all of its kernels runs as it is.
-        """
-        before = self.stand_ins.every
-        try:
-            with self.stand_ins():
-                return call()
-        except Exception as error:
-            if before or self.place.runs_on != "cpu" or not lacks_kernel(error):
-                raise
-            self.stand_ins.every = True
-        mindspore_stream.clear()
-        self._forget()
-        return self._with_kernels(call)
+        """What a call gives, with stand-ins where MindSpore lacks a kernel."""
+        return self.stand_ins.running(call, self._forget)
 
     def _arithmetic(self) -> contextlib.AbstractContextManager[Any]:
         """A context in which runs compute with the arithmetic of the place.

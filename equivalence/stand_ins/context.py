@@ -6,7 +6,7 @@ import inspect
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import mindspore as ms
 from mindspore import ops
@@ -22,6 +22,7 @@ from equivalence.stand_ins.table import (
     PARTLY,
     STAND_INS,
 )
+from equivalence.stream import mindspore_stream
 from equivalence.stream.mindspore_stream import reading
 from equivalence.stream.patches import patched
 
@@ -36,6 +37,8 @@ _FUNCTION = re.compile(r"_Pyboost(\w+)Prim")
 """What MindSpore calls the class of a primitive that takes all of its settings in a call."""
 
 _OWN = __name__.rpartition(".")[0]
+
+T = TypeVar("T")
 
 
 class StandIns:
@@ -57,7 +60,7 @@ class StandIns:
     @contextlib.contextmanager
     def __call__(self) -> Iterator["StandIns"]:
         """A context in which they stand, on a CPU; on any other device nothing is replaced."""
-        if ms.get_context("device_target") != "CPU":
+        if not _is_on_cpu():
             yield self
             return
         with contextlib.ExitStack() as stack:
@@ -65,6 +68,25 @@ class StandIns:
                 stack.enter_context(patched(place.owner, **{place.name: place.value}))
             stack.enter_context(reading(self._compiled, _OWN))
             yield self
+
+    def running(self, call: Callable[[], T], forget: Callable[[], object] = lambda: None) -> T:
+        """What a call gives, with all of them in a second try where MindSpore lacks a kernel.
+
+        Only there: what has all of its kernels runs as it is.
+
+        forget: drops what the first try has left, before the second one.
+        """
+        before = self.every
+        try:
+            with self():
+                return call()
+        except Exception as error:
+            if before or not _is_on_cpu() or not lacks_kernel(error):
+                raise
+            self.every = True
+        mindspore_stream.clear()
+        forget()
+        return self.running(call, forget)
 
     def _places(self) -> Iterator["_ReplacedAttribute"]:
         """What is replaced, and by what."""
@@ -251,7 +273,8 @@ def on_cpu() -> Iterator[StandIns]:
 
     Operators without a kernel on a CPU, such as many of `mindspore.mint` and fused attention, are
     computed from those that have one; what it gives says in `used` which they were. On any other
-    device it does nothing. `compare` and twins need no such context: they use it by themselves.
+    device it does nothing. `compare`, `train` and twins need no such context: they use it by
+    themselves.
 
     >>> import mindspore
     >>> from equivalence import on_cpu
@@ -264,6 +287,17 @@ def on_cpu() -> Iterator[StandIns]:
         yield stand_ins
 
 
-def lacks_kernel(error: Exception) -> bool:
-    """Whether MindSpore has raised because it has no kernel for an operator on a CPU."""
-    return bool(_LACKING.search(str(error)))
+def lacks_kernel(error: BaseException | None) -> bool:
+    """Whether MindSpore has raised because it has no kernel for an operator on a CPU.
+
+    error: what it raised, or what was raised from that.
+    """
+    while error is not None:
+        if _LACKING.search(str(error)):
+            return True
+        error = error.__cause__
+    return False
+
+
+def _is_on_cpu() -> bool:
+    return ms.get_context("device_target") == "CPU"

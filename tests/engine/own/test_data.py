@@ -8,7 +8,7 @@ from PIL import Image
 
 from equivalence.__main__ import main
 from equivalence.timing import loaders as timing
-from tests.engine.parts import files_data_ms
+from tests.engine.parts import files_data_ms, record_files
 
 HERE = "tests.engine.parts.loaders:"
 
@@ -195,6 +195,26 @@ def test_a_mistake_in_text_is_told_with_its_row_and_tokens(capsys, mistake):
     code, out = data(capsys, "texts_pt:loader", f"texts_ms:{mistake}")
     assert code == 1, out
     assert TEXTS[mistake] in out.partition("details:")[0], out
+
+
+@pytest.mark.parametrize(
+    ("more", "code", "told"),
+    [
+        ([], 0, "EQUAL. "),
+        (["capitals=[1]"], 1, "read: 1 of 8 samples are none of the original's; is 'THE RED CAT"),
+    ],
+)
+def test_text_of_tensorflow_s_records_is_compared_beside_its_label(
+    capsys, tmp_path, more, code, told
+):
+    sides = ["texts_pt:sentences", "texts_ms:sentences"]
+    found, out = data(capsys, *sides, "--arguments", f"home={tmp_path}", *more)
+    assert (found, told in out.partition("details:")[0]) == (code, True), out
+
+
+def test_records_without_a_schema_have_the_bytes_of_a_text(tmp_path):
+    (_, line), *_ = record_files.sentences(tmp_path, ["ab"], [1], typed=False)
+    assert bytes(line.asnumpy()) == b"ab"
 
 
 @pytest.mark.parametrize(

@@ -30,11 +30,28 @@ def tensorflow(folder, **options):
     return ds.TFRecordDataset(str(file), schema, **options)
 
 
+def sentences(folder, lines, labels, typed=True):
+    """A data set of a file of TensorFlow's records with text. typed: whether it has a schema."""
+    file = folder / "lines.tfrecord"
+    columns = [
+        {"line": _field(1, _field(1, line.encode())), "label": _field(3, _field(1, bytes([label])))}
+        for line, label in zip(lines, labels, strict=True)
+    ]
+    file.write_bytes(b"".join(_framed(_message(each)) for each in columns))
+    schema = ds.Schema()
+    schema.add_column("line", ms.string, [])
+    schema.add_column("label", ms.int64, [])
+    return ds.TFRecordDataset(str(file), schema if typed else None, shuffle=False)
+
+
 def _example(x, y):
-    """A message `tf.train.Example`."""
-    x_list = _field(2, _field(1, x.astype("<f4").tobytes()))
-    y_list = _field(3, _field(1, bytes([y])))
-    entries = (_field(1, b"x") + _field(2, x_list), _field(1, b"y") + _field(2, y_list))
+    values = _field(2, _field(1, x.astype("<f4").tobytes()))
+    return _message({"x": values, "y": _field(3, _field(1, bytes([y])))})
+
+
+def _message(columns):
+    """A message `tf.train.Example`. columns: name -> a list of values."""
+    entries = [_field(1, name.encode()) + _field(2, values) for name, values in columns.items()]
     return _field(1, b"".join(_field(1, each) for each in entries))
 
 

@@ -1,9 +1,12 @@
 """The same text as users of MindSpore read it, right and with mistakes."""
 
+from pathlib import Path
+
 import mindspore.dataset as ds
 import numpy as np
 from mindspore.dataset import text
 
+from tests.engine.parts import record_files
 from tests.engine.parts.texts_pt import BEGIN, END, LINES, PAD, UNKNOWN, VOCABULARY
 
 
@@ -87,6 +90,13 @@ def operators():
     made = made.padded_batch(4, pad_info={"ids": (None, PAD)})
     made = made.map(lambda ids: (ids, ids != PAD), ["ids"], ["ids", "mask"])
     return made.project(["ids", "mask", "lengths", "label", "line"])
+
+
+def sentences(home, capitals=()):
+    """As they are, from a file. capitals: the lines that are in capitals."""
+    lines = [each.upper() if n in capitals else each for n, each in enumerate(LINES)]
+    labels = [n % 3 for n in range(len(LINES))]
+    return record_files.sentences(Path(home), lines, labels).batch(4)
 
 
 MISTAKES = {

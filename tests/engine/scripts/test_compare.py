@@ -19,6 +19,7 @@ def test_a_right_port_is_equal(compared, pair):
     assert len(result.ours.steps) == 3
     assert result.verdict.compared >= 3 * len(result.theirs.steps[0].weights)
     assert result.verdict.notes == []
+    assert result.ours.stand_ins == ()
     both = [alone.ALONE] * (pair == "ddp")
     assert result.theirs.notes == both
     assert result.ours.notes == both + [CHECKED] * (pair == "manager")
@@ -81,6 +82,27 @@ def test_a_port_that_raises_where_all_is_right_before_is_an_error(compared):
         compared("plain", RAISING)
     with pytest.raises(SideError, match="another after 0 steps"):
         compared("plain", ("loss, grads = step(x, y)", "raise ValueError('another')"))
+
+
+def test_a_port_whose_kernels_a_cpu_lacks_runs_with_stand_ins_and_the_verdict_names_them(compared):
+    result = compared("mint", steps=2)
+    functions = "avg_pool2d", "layer_norm", "leaky_relu", "log_softmax", "mish"
+    names = [f"mint.nn.functional.{each}" for each in functions]
+    assert result, lines(result)
+    assert result.ours.stand_ins == (*names,)
+    told = f"has no kernel, for {', '.join(names[:-1])} and {names[-1]}"
+    assert any(told in line for line in lines(result))
+
+
+def test_a_mistake_shows_through_stand_ins(compared):
+    first = compared("mint", ("2), 0.1)", "2), 0.01)"), steps=1).verdict.departures[0]
+    assert (first.step, first.stage) == (1, "forward")
+    assert "x = self.norm(F.leaky_relu(" in first.line or "step = ms.value_and_grad" in first.line
+
+
+def test_a_kernel_that_nothing_stands_for_is_an_error_that_names_it(compared):
+    with pytest.raises(SideError, match="The kernel CumminExt unregistered after 0 steps"):
+        compared("mint", ("self.fc(F.mish(x))", "mint.cummin(F.mish(x), 1)[0]"), steps=1)
 
 
 def test_an_error_that_is_not_the_script_s_is_none_of_its_ends(compared, monkeypatch):
@@ -161,6 +183,25 @@ def test_an_update_that_overflows_is_skipped_on_both_sides_or_refused(compared):
     first = result.verdict.departures[0]
     assert (first.step, first.stage) == (1, "forward")
     assert first.told.endswith("gradients overflow, and the port does not")
+
+
+def test_copies_in_float32_that_an_optimiser_updates_stand_for_their_weights(compared):
+    result = compared("master", steps=2)
+    assert result, lines(result)
+    assert all(step.reached.keys() == {*step.weights} for step in result.theirs.steps)
+    assert result.theirs.notes == result.ours.notes == []
+
+
+@pytest.mark.parametrize(
+    ("edit", "stage"),
+    [
+        (("master, 0.1,", "master, 0.101,"), "schedule"),
+        (("/ 128.0", "/ 120.0"), "clipping"),
+    ],
+)
+def test_mistakes_in_the_updates_of_copies_in_float32_are_named(compared, edit, stage):
+    first = compared("master", edit, steps=1).verdict.departures[0]
+    assert (first.step, first.stage) == (1, stage)
 
 
 def test_the_settings_of_a_norm_are_compared_within_what_level_o2_puts_around_it(compared):

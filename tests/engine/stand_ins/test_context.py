@@ -108,6 +108,25 @@ def test_only_what_falls_back_is_replaced_before_a_kernel_was_lacking():
     assert stand_ins.used == {"mint.nn.functional.log_softmax": 1}
 
 
+def test_a_call_is_tried_once_more_where_a_kernel_is_lacking_and_nowhere_else():
+    tried = []
+
+    def failing(error, told=None):
+        tried.append(error)
+        raise error from told
+
+    lacking = RuntimeError("The kernel CumsumExt unregistered")
+    for error, told, count in (
+        (lacking, None, 2),
+        (EquivalenceError("the port raised"), lacking, 2),
+        (ValueError("another"), None, 1),
+    ):
+        tried.clear()
+        with pytest.raises(type(error)):
+            context.StandIns(every=False).running(lambda e=error, t=told: failing(e, t))
+        assert len(tried) == count
+
+
 def test_what_falls_back_has_a_stand_in_and_a_finding():
     findings = {path.stem for path in Path("findings").rglob("*.py")}
     assert FALLBACKS.keys() | LATE.keys() <= STAND_INS.keys()
