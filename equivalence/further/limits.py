@@ -19,7 +19,7 @@ from equivalence.words import counted
 UNCLAIMED = "nothing is claimed there"
 
 
-class Limits:
+class DeclaredLimits:
     """The limits of one case, and what the samples beyond them showed.
 
     inputs: the inputs that were given.

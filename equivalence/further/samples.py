@@ -12,7 +12,7 @@ from equivalence.declare.twin import TwinCase
 from equivalence.declare.written import source
 from equivalence.further.evidence import Evidence, judged
 from equivalence.further.fixed import FIXED, Fixed
-from equivalence.further.limits import UNCLAIMED, Limits
+from equivalence.further.limits import UNCLAIMED, DeclaredLimits
 from equivalence.further.search import SampleSearch
 from equivalence.further.tried import Further
 from equivalence.further.turns import Turns
@@ -64,7 +64,7 @@ def tried(
             search = SampleSearch(case, seed, reach, Path(folder), until - time.process_time())
             turns = [Turns(replace(search.given, case=one), seed) for one in (case, *others)]
             fixed.append(Fixed(search.given, search.trials, seed))
-            limits = Limits(search.given, search.trials, seed)
+            limits = DeclaredLimits(search.given, search.trials, seed)
             for variant, reached in search.variants():
                 if time.process_time() > until:
                     break
