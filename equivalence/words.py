@@ -84,12 +84,12 @@ def nearest(name: str, names: Iterable[str]) -> str:
 
 
 def several(thing: str) -> str:
-    """The plural of a thing; of one that has an "of", that of what stands before it.
+    """The plural of a thing; of one that has an "of" or "that", that of what stands before it.
 
     >>> several("case"), several("loss"), several("entry"), several("order of samples")
     ('cases', 'losses', 'entries', 'orders of samples')
     """
-    head, of, rest = thing.partition(" of ")
+    head, of, rest = min((thing.partition(word) for word in (" of ", " that ")), key=_head)
     if re.search("(s|x|sh|[aint]ch)$", head):
         plural = f"{head}es"
     elif re.search("[^aeiou]y$", head):
@@ -97,6 +97,10 @@ def several(thing: str) -> str:
     else:
         plural = f"{head}s"
     return plural + of + rest
+
+
+def _head(parts: tuple[str, str, str]) -> int:
+    return len(parts[0])
 
 
 def counted(count: int, thing: str) -> str:

@@ -40,8 +40,31 @@ REPLAYED = " with the same draws"
 TRAINED = ".network"
 """What follows a training step's target in that of its network."""
 
+OTHER_BATCH, OTHER_SIZE = "other batch", "other size"
+
+FURTHER = {
+    OTHER_BATCH: "another size of a first axis than is given",
+    OTHER_SIZE: "another size of any other axis than is given",
+    "batch of 1": "a first axis of 1",
+    "remainder": "a size of which a stride leaves a rest",
+    "overflow": "a logit beyond 88",
+    "epsilon": "numbers beside which an epsilon shows",
+    "masked row": "a row that is masked as a whole",
+    "padding left": "a row with padding at its beginning",
+    "padding right": "a row with padding at its end",
+    "ignored label": "a label that is ignored",
+    "padding index": "the index of padding",
+    "not finite": "NaN or an infinity",
+}
+"""Kind of further samples that a port may be declared to be wrong on -> what such a sample has.
+
+All but the first two are kinds of decisions that the reference takes: `reach/words.py`."""
+
 DTYPES = ("float32", "float16", "bfloat16")
 """The dtypes of inputs, weights and cotangents."""
+
+UNVARIED = ("by_layer", "raises", "differs", "degenerate", "computes")
+"""Fields of a twin of which no further sample is tried."""
 
 DOUBLE = "float64"
 """One more, for a twin that reads its inputs from files of it."""
@@ -96,6 +119,8 @@ class Twin:
     backward: False compares outputs and buffers alone, and neither side is asked for gradients: of
     a network that only infers. So it is of a candidate that is an exported graph (`x.mindir`).
     reach: the share of decisions that each case must reach, such as 0.9; None demands none.
+    without: a kind of further samples, a key of FURTHER, on which the candidate is known to be
+    wrong -> why. They are tried like all others: one at least must differ, and none is red.
     releases: the releases of MindSpore that can run the candidate, such as ">=2.8", or those of an
     execution, such as {"graph": ">=2.8"}; None: all. In every other one its cases are counted as
     not in this release, and they must fail there.
@@ -139,6 +164,7 @@ class Twin:
     degenerate: bool = False
     backward: bool = True
     reach: float | None = None
+    without: Mapping[str, str] = field(default_factory=dict)
     releases: str | Mapping[str, str] | None = None
 
     def __post_init__(self) -> None:
@@ -179,10 +205,20 @@ class Twin:
         other = next((name for name in ("by_layer", "raises") if getattr(self, name)), None)
         together = f"reach and {other} cannot be together; leave out one"
         demand(self.reach is None or other is None, together)
+        self._demand_limits(demand)
         self._demand_sizes(demand)
         self._demand_weights(demand)
         self._demand_layers(demand)
         demand_fits(demand, self.configs, self.sizes, self.degenerate, double)
+
+    def _demand_limits(self, demand: Demand) -> None:
+        demand.words("without")
+        for kind in self.without:
+            demand(kind in FURTHER, f"without {shown(kind)} is not among {', '.join(FURTHER)}")
+        other = next((name for name in UNVARIED if getattr(self, name)), None)
+        batches = isinstance(self.inputs, Batches)
+        told = f"with {other or 'Batches'} no further sample is tried, so without says nothing"
+        demand(not self.without or not (other or batches), f"{told}; leave it out")
 
     def _demand_random_layers(self, demand: Demand) -> None:
         named = self.random_layers
@@ -384,9 +420,13 @@ class TwinCase(Configured):
     @property
     def varies(self) -> bool:
         """Whether it can have other inputs: it draws them, and nothing else is declared of them."""
-        twin = self.twin
-        declared = twin.by_layer or twin.raises or twin.differs or twin.degenerate or twin.computes
-        return not (declared or isinstance(twin.inputs, Batches))
+        declared = any(getattr(self.twin, name) for name in UNVARIED)
+        return not (declared or isinstance(self.twin.inputs, Batches))
+
+    @property
+    def limits(self) -> Mapping[str, str]:
+        """The kinds of further samples of which nothing is claimed, each with the reason."""
+        return self.twin.without
 
     @property
     def sample_name(self) -> str:

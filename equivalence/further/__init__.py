@@ -8,6 +8,7 @@ trial: one run of the reference on a variant: what it reaches, or that it refuse
 search: the variants that are worth a comparison, one after the other; loads torch.
 evidence: whether the verdict on a further sample says something of the candidate.
 fixed: the sizes that a port takes alone, since its code holds their numbers; loads torch.
+limits: the samples of which a declaration claims nothing; loads torch.
 turns: one candidate that meets them one after the other, so that what it keeps shows.
 samples: further samples of green cases, until one shows a difference; loads torch.
 tried: what came of all further samples, in words.

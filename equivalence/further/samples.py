@@ -12,6 +12,7 @@ from equivalence.declare.twin import TwinCase
 from equivalence.declare.written import source
 from equivalence.further.evidence import Evidence, judged
 from equivalence.further.fixed import FIXED, Fixed
+from equivalence.further.limits import UNCLAIMED, DeclaredLimits
 from equivalence.further.search import SampleSearch
 from equivalence.further.tried import Further
 from equivalence.further.turns import Turns
@@ -47,10 +48,14 @@ def tried(
     reach: what the given inputs reached.
     seconds: the time for all of it; infinite to try all.
     tell: is told what is done.
+
+    Raises DeclarationError where all samples of a case were tried on a CPU, and a limit that its
+    twin declares shows in none.
     """
     until, ended = time.process_time() + seconds, False
     reaches: list[Reach | None] = []
     dropped = Counter[str]()
+    beyond = Counter[str]()
     fixed: list[Fixed] = []
     with files.temporary() as folder:
         for whole, wholes in every:
@@ -59,23 +64,30 @@ def tried(
             search = SampleSearch(case, seed, reach, Path(folder), until - time.process_time())
             turns = [Turns(replace(search.given, case=one), seed) for one in (case, *others)]
             fixed.append(Fixed(search.given, search.trials, seed))
+            limits = DeclaredLimits(search.given, search.trials, seed)
             for variant, reached in search.variants():
                 if time.process_time() > until:
                     break
                 for one, turn in zip((case, *others), turns, strict=True):
                     tell(f"further sample: {variant.told}")
                     found, variant = _judged(turn, variant, one, fixed[-1])
+                    found, variant = limits.claimed(found, variant, one)
                     if found.outcome is None:
-                        dropped[found.reason] += 1
+                        if found.reason != UNCLAIMED:
+                            dropped[found.reason] += 1
                         break
                     reaches.append(found.outcome.reach)
                     if found.red:
                         shown = _shown(one, seed, variant, reached, found.outcome)
                         return Further(len(reaches), total(reaches), dropped), shown
             reach = search.reach
-            ended = ended or time.process_time() > until
+            late = search.late or time.process_time() > until
+            if not late and case.device == "cpu":
+                limits.demand_differing()
+            ended = ended or late
+            beyond += limits.differing
     told = tuple(dict.fromkeys(told for each in fixed for told in each.told))
-    return Further(len(reaches), total(reaches), dropped, ended, told), None
+    return Further(len(reaches), total(reaches), dropped, ended, told, beyond), None
 
 
 def _judged(

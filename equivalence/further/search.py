@@ -61,7 +61,8 @@ class SampleSearch:
         return self.reach.missed
 
     @property
-    def _late(self) -> bool:
+    def late(self) -> bool:
+        """Whether the time for the search is over, so that it leaves samples out."""
         return self.trials.seconds > self._seconds
 
     def _new(self, variant: TriedVariant) -> list[Decision]:
@@ -134,7 +135,7 @@ class SampleSearch:
     def _first(self, places: Places, sizes: Sequence[int]) -> tuple[Places, int] | None:
         """The first of some sizes that the reference takes."""
         for size in sizes:
-            if self._late:
+            if self.late:
                 return None
             if self.trials(self._sized([(places, size)])).reach is not None:
                 return places, size
@@ -143,7 +144,7 @@ class SampleSearch:
     def _others(self, places: Places, sizes: Sequence[int]) -> list[TriedVariant]:
         tried = []
         for size in sizes:
-            if self._late:
+            if self.late:
                 break
             tried.append(self.trials(self._sized([(places, size)])))
         return tried
@@ -174,7 +175,7 @@ class SampleSearch:
             for variant in way.variants(self.given, missed):
                 if not (missed or variant.always):
                     continue
-                if self._late:
+                if self.late:
                     return
                 tried.append(self.trials(variant, way.finite))
             tried = [each for each in tried if each.reach is not None]
@@ -191,7 +192,7 @@ class SampleSearch:
             left = [
                 each for each in self._missed if each.key.side == REFERENCE and each.key not in done
             ]
-            if not left or self._late:
+            if not left or self.late:
                 return
             done.add(left[0].key)
             variant = None

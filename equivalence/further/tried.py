@@ -26,6 +26,7 @@ class Further:
     dropped: why a sample is no evidence -> how many are not.
     ended: whether the time for them ran out.
     fixed: the sizes that the port takes alone, a sentence each.
+    beyond: a limit that the twin declares -> how many samples beyond it differ.
     """
 
     tried: int = 0
@@ -33,6 +34,7 @@ class Further:
     dropped: Mapping[str, int] = field(default_factory=dict)
     ended: bool = False
     fixed: tuple[str, ...] = ()
+    beyond: Mapping[str, int] = field(default_factory=dict)
 
     def gained(self, before: Reach | None) -> list[Decision]:
         """The decisions that they reached, and that the given inputs did not."""
@@ -59,6 +61,9 @@ class Further:
             why = [f"{reason} ({count})" for reason, count in self.dropped.items()]
             are = "is" if some == 1 else "are"
             lines.append(f"{counted(some, 'further sample')} {are} no evidence: {listed(why)}.")
+        if self.beyond:
+            each = [f"{name} ({count})" for name, count in self.beyond.items()]
+            lines.append(f"Further samples differ of which nothing is claimed: {listed(each)}.")
         if self.ended:
             lines.append(f"The time for further samples ran out; {more} tries all.")
         return lines

@@ -27,6 +27,7 @@ ORIGINAL, PORT = "the original alone", "the port alone"
 KEPT = "kept from call to call"
 ROUNDING = "rounding alone decides"
 LAYOUT = "in another layout"
+GRAPH = "a graph shows none"
 """Why an attribute is not compared."""
 
 SAME = 2.0**-6
@@ -85,6 +86,14 @@ def pair(
                 trace[name] = got
     kept = {n: t for n, t in expected.items() if not beside(n) or n in trace or n in problems}
     return PairedTraces(kept, trace, problems, apart)
+
+
+def of_graph(apart: Mapping[str, str]) -> dict[str, str]:
+    """What is not compared of a compiled port, and why: what it writes is not read.
+
+    apart: name -> why, as if it wrote nothing.
+    """
+    return {name: GRAPH if of_attribute(name) else why for name, why in apart.items()}
 
 
 def settled(

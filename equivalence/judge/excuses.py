@@ -68,8 +68,8 @@ PADDED_ELSEWHERE = Excuse(
 )
 LIMIT = Excuse(
     "limit",
-    "what a MindSpore call cannot do, which `without` of its counterpart names",
-    "no example beyond the limit is drawn; a test shows that the limit still stands",
+    "what a MindSpore call, or a port, cannot do, which `without` of its declaration names",
+    "nothing is claimed beyond the limit; a test shows that the limit still stands",
 )
 
 EXCUSES = (

@@ -136,6 +136,7 @@ class Outcome(Findings):
     proposed: the renames that pair the weights as `pair="order"` does, a line each.
     demanded: the share of the decisions that must be reached.
     further: how many further samples were compared, besides its own.
+    beyond: how many further samples differ beyond limits that the twin declares.
     untried: what was not compared besides, such as a kind of pictures, and why.
     error: why a comparison of one's own networks could not compare this case; it counts as failed.
 
@@ -158,6 +159,7 @@ class Outcome(Findings):
     proposed: tuple[str, ...] = ()
     demanded: float = 0.0
     further: int = 0
+    beyond: int = 0
     untried: tuple[tuple[str, str], ...] = ()
     error: str | None = None
 

@@ -420,6 +420,7 @@ def document(result: Result) -> dict[str, Any]:
             "tried": further.tried,
             "reached": [*map(named, further.gained(result.given_reach))],
             "no_evidence": dict(further.dropped),
+            "beyond": dict(further.beyond),
             "ended": further.ended,
             "fixed": [*further.fixed],
         },

@@ -107,7 +107,7 @@ def _try_further(item: pytest.Item, outcome: Outcome, took: float) -> None:
     with truths.using(None), candidates.using(None):
         found, shown = tried(every, outcome.seed, reach, time_for(took), lambda _: None)
     outcome.reach = added(reach, found)
-    outcome.further = found.tried
+    outcome.further, outcome.beyond = found.tried, sum(found.beyond.values())
     item.stash[LINES] = report.lines(outcome)
     if shown is None:
         return

@@ -5,7 +5,7 @@ JUnit, notebook and JSON have it from here. What stands below `DETAILS` is for t
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from equivalence.declare.twin import MindSporeCase, TorchCase, TwinCase
@@ -205,6 +205,10 @@ def not_looked_at(outcomes: Sequence[Outcome], reach: Reach | None = None) -> li
     lines += [f"{_capital(each)}." for each in states(outcomes)]
     if any(each.hollow for each in judgements):
         lines.append(f"{_capital(HOLLOW)}.")
+    limits = {name: why for each in outcomes for name, why in _limits(each).items()}
+    if limits:
+        told = listed([f"{name} ({why})" for name, why in limits.items()])
+        lines.append(f"Nothing is claimed of further samples beyond these limits: {told}.")
     lines += _attributes(outcomes)
     fewer = dict.fromkeys(told for each in outcomes for told in each.islands)
     lines += [f"{_capital(each)}." for each in fewer]
@@ -212,6 +216,10 @@ def not_looked_at(outcomes: Sequence[Outcome], reach: Reach | None = None) -> li
     if missed := reach is not None and words.short(reach):
         lines.append(f"{_capital(missed)}.")
     return lines
+
+
+def _limits(outcome: Outcome) -> Mapping[str, str]:
+    return outcome.case.limits if isinstance(outcome.case, TwinCase) else {}
 
 
 def states(outcomes: Iterable[Outcome]) -> list[str]:
@@ -232,7 +240,8 @@ def _attributes(outcomes: Sequence[Outcome]) -> list[str]:
         lines.append("A graph does not show what its optimiser gets: PyNative mode alone does.")
     if eager:
         them = f"the attribute{'s' if eager[1:] else ''} {listed(eager)}"
-        lines.append(f"A graph writes no attributes: {them} were compared in PyNative mode alone.")
+        were = "were" if eager[1:] else "was"
+        lines.append(f"A graph shows no attributes: {them} {were} compared in PyNative mode alone.")
     return lines
 
 

@@ -5,9 +5,13 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+from equivalence.declare.pipeline import PipelineCase
 from equivalence.judge.excuses import LIMIT
 from equivalence.report.failures import is_red
 from equivalence.words import counted, joined, number
+
+LIMITED = ("counterpart", "pipeline", "twin")
+"""What limits are declared of."""
 
 DIFFERENT, KNOWN, EXCUSED, EQUAL = "different", "known difference", "excused", "equal"
 """What a case may be; the worst comes first."""
@@ -88,12 +92,18 @@ def _told(cases: Mapping[str, set[str]], prefix: str = "") -> str:
 
 
 def limited(line: Mapping[str, Any]) -> tuple[str, ...]:
-    """What a line's limit is declared of: a call and its counterpart, or a pipeline's pictures."""
-    return (line["torch"], line["counterpart"]) if "torch" in line else (line["case"],)
+    """What a line's limit is declared of: its kind, and its name.
+
+    A call and its counterpart, a pipeline's pictures, or a twin's further samples.
+    """
+    if "torch" in line:
+        return "counterpart", line["torch"], line["counterpart"]
+    if f"-{PipelineCase.execution}-" in line["case"]:
+        return "pipeline", line["case"]
+    return "twin", line["twin"]
 
 
 def limits_told(declared: Collection[tuple[str, ...]]) -> str:
     """How many limits acted, by what they are declared of: "2 counterparts and 1 pipeline"."""
-    calls = sum(len(each) > 1 for each in declared)
-    counts = {"counterpart": calls, "pipeline": len(declared) - calls}
-    return joined(counted(count, what) for what, count in counts.items() if count)
+    counts = Counter(kind for kind, *_ in declared)
+    return joined(counted(counts[kind], kind) for kind in LIMITED if counts[kind])

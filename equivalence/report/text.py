@@ -206,7 +206,8 @@ def lines(outcome: Outcome) -> list[str]:
     settings: how many were compared, in how many layers, which differ and which were unread.
     record: "used", "stale" or "written".
     reach: on the first line of a case, the decisions that it took, see `reach/decision.py`.
-    further: how many further samples were compared, too.
+    further: how many further samples were compared, too. beyond: how many differ beyond limits that
+    the twin declares.
     states: what one side alone writes when it runs, a sentence for each side.
     draws: how many draws gave both sides the same random numbers, and why what draws was pinned.
     apart: the attributes that a run writes and that are not compared, and why.
@@ -245,6 +246,8 @@ def lines(outcome: Outcome) -> list[str]:
         common["settings"] = _compared(outcome.settings)
     if outcome.further:
         common["further"] = outcome.further
+    if outcome.beyond:
+        common["beyond"] = outcome.beyond
     if outcome.judgement.hollow:
         common["structure"] = True
     if outcome.judgement.forward_only:
@@ -400,6 +403,7 @@ def counts(results: Iterable[dict[str, Any]], hint: str = "") -> tuple[str, list
     excused: dict[str, set[Any]] = {}
     settings: dict[str, dict[str, Any]] = {}
     further: dict[str, int] = {}
+    beyond: dict[str, int] = {}
     largest: tuple[float, str] = (0.0, "")
     lines = comparisons(results)
     for result in lines:
@@ -433,6 +437,8 @@ def counts(results: Iterable[dict[str, Any]], hint: str = "") -> tuple[str, list
             settings[result["case"]] = result["settings"]
         if "further" in result:
             further[result["case"]] = result["further"]
+        if "beyond" in result:
+            beyond[result["case"]] = result["beyond"]
         if "undecidable" in result:
             undecidable[result["case"]] = result["undecidable"]
         if result["differs"]:
@@ -456,6 +462,9 @@ def counts(results: Iterable[dict[str, Any]], hint: str = "") -> tuple[str, list
     tell("reach", *unreached.summary(lines, hint))
     if further:
         tell("further samples", f"{sum(further.values())} of {_cases(further)}")
+    if beyond:
+        told = f"{sum(beyond.values())} differ of {_cases(beyond)}, which `without` declares"
+        tell("beyond limits", told)
     tell("random numbers", *drawn(lines))
     if states:
         tell("states", f"{_cases(states)}, in which one side alone keeps some")

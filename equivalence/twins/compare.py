@@ -87,10 +87,14 @@ def _islands(comparison: Comparison, case: TwinCase) -> tuple[str, ...]:
     """Which operators the candidate computes in fewer bits, by another run in PyNative mode.
 
     Only a case that is right needs it, and only where the reference has some half precision. A
-    float16 case runs with the casts of the port's own code, as with weights in half precision.
+    float16 case runs with the casts of the port's own code, as with weights in half precision. A
+    graph shows no operator: where it is all that a twin compares, the port runs without one.
     """
     theirs = comparison.reference.expected.precisions
-    seen = comparison.candidate.built is not None and case.execution == "pynative"
+    eager = case.execution == "pynative"
+    seen = comparison.candidate.built is not None and (
+        eager or "pynative" not in case.twin.executions
+    )
     if not (theirs and seen and comparison.judgement.equal and releases.holds(DISPATCHING)):
         return ()
     if isinstance(case, TorchCase) or not islands.mixed(theirs):
@@ -98,14 +102,14 @@ def _islands(comparison: Comparison, case: TwinCase) -> tuple[str, ...]:
     from equivalence.stream.mindspore_stream import Precisions  # MindSpore is there
 
     watched, candidate = Precisions(), comparison.candidate
-    if case.dtype == "float16":
-        candidate = built = sides.build_candidate(case)
-        built.as_written = True
+    if case.dtype == "float16" or not eager:
+        candidate = built = sides.build_candidate(replace(case, execution="pynative"))
+        built.as_written = case.dtype == "float16"
     try:
         with blaming("candidate", case.name), watched:
             candidate.run(comparison.feed)
     except SideError as error:
-        if case.dtype != "float16":
+        if case.dtype != "float16" and eager:
             raise
         return (f"which operators the port computes in fewer bits is not known: {error}",)
     return tuple(islands.told(theirs, watched.seen, watched.places))
@@ -125,9 +129,12 @@ def _judged(
         reference = replace(reference, expected=expected.among(paired.expected))
     raw = {**paired.candidate, **{name: raw[name] for name in paired.problems}}
     trace = reference.expected.replace_undecided(raw)
-    judgement, apart = at_seed.judge(reference.expected, trace), tuple(paired.apart.items())
+    judgement, apart = at_seed.judge(reference.expected, trace), paired.apart
+    if at_seed.case.execution == "graph":
+        apart = attributes.of_graph(apart)
+    told = tuple(apart.items())
     return Comparison(
-        at_seed.case, reference, candidate, partners, trace, raw, judgement, apart=apart
+        at_seed.case, reference, candidate, partners, trace, raw, judgement, apart=told
     )
 
 

@@ -16,6 +16,7 @@ MEAN_POOL = victim("global_mean_pool")
 weighted = functools.partial(victim, "focal_loss_weighted", reduction="mean")
 averaged = functools.partial(victim, "focal_loss_averaged")
 labelled = functools.partial(victim, "sparse_cross_entropy")
+UNREDUCED = victim("sparse_cross_entropy_unreduced")
 summed = functools.partial(victim, "reduce_log_sum_exp")
 
 # fmt: off
@@ -82,7 +83,7 @@ CROSS_ENTROPY = (
         "ignore_index is left at its default", ignore_index=-100),
     setting("sum_over_the_batch", labelled(reduction="mean"),
         "the reduction of the loss is another", reduction="sum"),
-    candidate("normalised_over_the_batch", labelled(reduction="none"),
+    candidate("normalised_over_the_batch", UNREDUCED,
         HERE + "NormalisedOverSamples", "log-softmax along axis 0"),
     candidate("softmax_twice", labelled(reduction="mean"), HERE + "SoftmaxTwice",
         "the network's probabilities go into a loss of logits"),
@@ -93,7 +94,7 @@ CROSS_ENTROPY = (
         "labels are moved by one; a label of -1 picks no class"),
     candidate("mean_over_classes_too", labelled(reduction="mean"), HERE + "MeanOverElements",
         "the mean of all products of targets and log-probabilities"),
-    candidate("loss_in_half", labelled(reduction="none"), HERE + "HalfLogits",
+    candidate("loss_in_half", UNREDUCED, HERE + "HalfLogits",
         "the logits are cast to float16"),
     candidate("distribution_to_its_largest", victim("dense_cross_entropy", reduction="none"),
         HERE + "HardestLabel", "soft targets become the label of the largest"),

@@ -37,6 +37,7 @@ TWINS = (
         candidate="ms_models.attention:MaskedSelfAttention",
         inputs=[normal(2, 5, "embed_dim"), given(2, 5, values=[[0] * 5, [0, 0, 0, 1, 1]])],
         configs=grid(embed_dim=12, num_heads=3),
+        without={"masked row": "ops.softmax computes no row behind one that is masked as a whole"},
     ),
     twin(
         "transformer_encoder_layer",

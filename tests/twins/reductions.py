@@ -24,6 +24,7 @@ TWINS = (
         configs=grid(axis=-1, keep_dims=True) + grid(axis=[(0, 2)], keep_dims=False),
         inputs=[normal(3, 4, 5, scale=3.0)],
         phases=("train",),
+        without={"overflow": "exp overflows where the maximum is not subtracted first"},
     ),
     Twin(
         "reduce_log_sum_exp_of_misnamed_axis",

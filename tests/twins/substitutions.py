@@ -27,6 +27,7 @@ TWINS = (
         "AdaptiveMeanPool",
         MAPS,
         grid(output_size=(3, 2)),
+        without={"other size": "a size must be a multiple of that of the output"},
     ),
     twin(
         "adaptive_avg_pool2d",

@@ -164,6 +164,17 @@ def grid_sample_by_other_corners(x, grid, align_corners, **told):
     return ops.grid_sample(x, grid, align_corners=not align_corners, **told)
 
 
+@mistake("grid_sample", "ops.grid_sample", "the edge repeated, where it reflects")
+def grid_sample_by_border(x, grid, padding_mode, **told):
+    repeated = {"reflection": "border"}.get(padding_mode, padding_mode)
+    return ops.grid_sample(x, grid, padding_mode=repeated, **told)
+
+
+@mistake("grid_sample3d", "ops.grid_sample", "the edge repeated, where it reflects")
+def grid_sample3d_by_border(x, grid, **told):
+    return grid_sample_by_border(x, grid, **told)
+
+
 @mistake("grid_sample", "ops.grid_sample", "rows before columns in the grid")
 def grid_sample_of_rows_first(x, grid, **told):
     return ops.grid_sample(x, ops.flip(grid, (3,)), **told)

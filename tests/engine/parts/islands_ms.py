@@ -15,7 +15,7 @@ class Attend(nn.Cell):
 
     def construct(self, x):
         one = x.astype(self.product)
-        weight, bias = (each.astype(self.product) for each in self.query.get_parameters())
+        weight, bias = self.query.weight.astype(self.product), self.query.bias.astype(self.product)
         query = ops.matmul(one, weight.T) + bias
         share = ops.softmax(ops.bmm(query, one.swapaxes(1, 2)).astype(self.share), -1)
         y = ops.bmm(share.astype(self.product), one).astype(SINGLE)

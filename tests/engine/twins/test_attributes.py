@@ -50,6 +50,8 @@ def test_a_graph_writes_no_other_and_that_is_told():
     assert eager.passed
     assert compiled.passed
     (line,) = [each for each in not_looked_at([eager, compiled]) if "attribute" in each]
-    assert line.startswith("A graph writes no attributes: the attributes moe.aux, ")
+    assert line.startswith("A graph shows no attributes: the attributes moe.aux, ")
     (line,) = [each for each in not_looked_at([compiled]) if "attribute" in each]
     assert "4 attributes that a run writes are not compared" in line
+    assert "(a graph shows none)" in line
+    assert "(the original alone)" not in line

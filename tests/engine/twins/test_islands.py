@@ -1,5 +1,7 @@
 """Islands of half precision that rounding hides are told, and ports in more bits are right."""
 
+from dataclasses import replace
+
 import pytest
 
 from equivalence.declare.draws import normal
@@ -23,6 +25,24 @@ PARTS = "tests.engine.parts.islands_"
 def test_an_island_that_rounding_hides_is_told(name, told):
     one = case(f"{PARTS}pt:Attend", f"{PARTS}ms:{name}", normal(2, 6, 8), phase="eval")
     outcome = check(one, 0)
+    assert outcome.passed
+    lines = [each for each in not_looked_at([outcome]) if "computes" in each]
+    assert [each[: len(told)] for each in lines] == [told] * bool(told)
+
+
+@pytest.mark.parametrize(
+    ("name", "executions", "told"),
+    [
+        ("Attend", ("graph",), ""),
+        ("SoftmaxInHalf", ("graph",), "The port computes softmax in float16 (1 of 1 call)"),
+        ("NormByHand", ("graph",), "The port computes mean in float16 (2 of 3 calls)"),
+        ("SoftmaxInHalf", ("pynative", "graph"), ""),  # its case in PyNative mode tells it
+    ],
+)
+def test_an_island_of_a_port_that_is_compared_as_a_graph_alone_is_told(name, executions, told):
+    one = case(f"{PARTS}pt:Attend", f"{PARTS}ms:{name}", normal(2, 6, 8), phase="eval")
+    twin = replace(one.twin, executions=executions)
+    outcome = check(replace(one, twin=twin, execution="graph"), 0)
     assert outcome.passed
     lines = [each for each in not_looked_at([outcome]) if "computes" in each]
     assert [each[: len(told)] for each in lines] == [told] * bool(told)

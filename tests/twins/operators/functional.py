@@ -259,7 +259,8 @@ def _sampled(rank: int):
     def space(draw, _):
         rows, planes = draw(st.integers(1, 2)), draw(st.integers(1, 3))
         sides, out = ([draw(st.integers(1, 4)) for _ in range(rank)] for _ in range(2))
-        grid = uniform(rows, *out, rank, low=-1.3, high=1.3)
+        # A pixel and more beyond the edge, where a border and a reflection part.
+        grid = uniform(rows, *out, rank, low=-2.0, high=2.0)
         modes = {
             "mode": ["bilinear", "nearest"],
             "padding_mode": ["zeros", "border", "reflection"],
