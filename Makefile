@@ -31,6 +31,8 @@ report = --junitxml reports/junit-$(1).xml $(if $(SHARD),$(call shard,$(1)))
 
 # No verdict depends on these but by the options that they become.
 unexport DEVICE JOBS MODE SEEDS SEED CANDIDATE SHARD PYTHON PACKAGES ARGS
+# A hundred processes start in a run of the tests; each would compile every module anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help install lint engine engine-nightly gate changed record record-candidate nightly test defects findings releases audit accept \
