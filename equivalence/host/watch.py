@@ -90,17 +90,19 @@ def _noting(import_module: Callable[..., Any]) -> Callable[..., Any]:
     return noting
 
 
-_LISTED = ("os.listdir", "os.scandir")
+_NOTED = frozenset((CHECK, OF_A_RANK, "open", "os.listdir", "os.scandir"))
 
 
 def _audit(event: str, arguments: tuple[Any, ...]) -> None:
     """Note what is read, listed, or compared. This sees each event of the process."""
+    if event not in _NOTED:  # nearly always: each look at a frame is an event
+        return
     if event == CHECK:
         _compared.append(arguments[0])
+        return
     if event == OF_A_RANK:
         for file, every in arguments[0].items():
             _reached.setdefault(file, set()).update(every)
-    if event != "open" and event not in _LISTED:
         return
     path = "." if arguments[0] is None else arguments[0]
     if isinstance(path, int) or (event == "open" and not _reads(arguments[1])):
