@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from equivalence.declare.pipeline import PipelineCase
 from equivalence.judge.excuses import LIMIT
 from equivalence.report.failures import is_red
 from equivalence.words import counted, joined, number
@@ -98,9 +97,7 @@ def limited(line: Mapping[str, Any]) -> tuple[str, ...]:
     """
     if "torch" in line:
         return "counterpart", line["torch"], line["counterpart"]
-    if f"-{PipelineCase.execution}-" in line["case"]:
-        return "pipeline", line["case"]
-    return "twin", line["twin"]
+    return line["limit_of"], line["case"] if line["limit_of"] == "pipeline" else line["twin"]
 
 
 def limits_told(declared: Collection[tuple[str, ...]]) -> str:

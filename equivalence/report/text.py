@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from equivalence.declare.pipeline import PipelineCase
 from equivalence.judge import attributes
 from equivalence.judge.excuses import EXCUSES, LIMIT
 from equivalence.judge.mistake import Mistakes
@@ -202,7 +203,8 @@ def lines(outcome: Outcome) -> list[str]:
     structure: true where the outputs are of zeros or have no element.
     forward_only: true where no gradient is compared, since the reference gives none.
     nonfinite: how many elements of a tensor are NaN or infinite, the same on both sides.
-    excuses: the names of the excuses that decided the verdict.
+    excuses: the names of the excuses that decided the verdict. limit_of: of a limit of no call,
+    whether a pipeline or a twin declares it.
     settings: how many were compared, in how many layers, which differ and which were unread.
     record: "used", "stale" or "written".
     reach: on the first line of a case, the decisions that it took, see `reach/decision.py`.
@@ -254,6 +256,8 @@ def lines(outcome: Outcome) -> list[str]:
         common["forward_only"] = True
     if outcome.excuses:
         common["excuses"] = list(outcome.excuses)
+    if LIMIT.name in outcome.excuses and "torch" not in common:
+        common["limit_of"] = "pipeline" if isinstance(outcome.case, PipelineCase) else "twin"
     if outcome.states:
         common["states"] = list(outcome.states)
     if outcome.apart:

@@ -52,7 +52,9 @@ def test_excuses_are_counted_by_case_in_the_order_of_their_table():
     lines = [tensor(case, name, excuses=both) for case in "ab" for name in "xy"]
     of_calls = {"torch": "torch.abs", "counterpart": "ops.abs", "excuses": ["limit"]}
     lines += [tensor(case, **of_calls) for case in "def"]
-    lines += [tensor("pictures", seed=seed, excuses=["limit"]) for seed in (0, 1)]
+    lines += [
+        tensor("pictures", seed=seed, excuses=["limit"], limit_of="pipeline") for seed in (0, 1)
+    ]
     found = {each["name"]: each["acted"] for each in data.excuses(lines)}
     acted = {"underflow": "2 cases", "branch_flips": "2 cases"}
     assert list(found.items()) == [*acted.items(), ("limit", "1 counterpart and 1 pipeline")]

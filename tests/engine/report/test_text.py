@@ -353,5 +353,7 @@ def test_a_limit_counts_where_it_is_declared_a_call_or_a_pipeline():
     of_calls = {"torch": "torch.abs", "counterpart": "ops.abs", "excuses": ["limit"]}
     lines = [tensor(case, **of_calls) for case in "ab"]
     assert report.summary(lines).endswith("on 1 counterpart")
-    lines += [tensor("pictures", seed=seed, excuses=["limit"]) for seed in (0, 1)]
+    lines += [
+        tensor("pictures", seed=seed, excuses=["limit"], limit_of="pipeline") for seed in (0, 1)
+    ]
     assert "on 1 counterpart and 1 pipeline" in report.summary(lines)

@@ -182,8 +182,8 @@ def test_limits_are_counted_by_the_calls_that_have_them():
 
 def test_limits_of_twins_and_pipelines_are_counted_by_themselves():
     line = json.loads(report.lines(one(Expected(np.ones(8), "float32"), np.ones(8)))[0])
-    line |= {"excuses": ["limit"], "beyond": 2}
-    results = [line, line | {"case": "other"}, line | {"case": "photos-pipeline-cpu"}]
+    line |= {"excuses": ["limit"], "beyond": 2, "limit_of": "twin"}
+    results = [line, line | {"case": "other"}, line | {"case": "photos", "limit_of": "pipeline"}]
     assert report.summary(results).endswith("\n  limit          on 1 pipeline and 1 twin")
     assert "  beyond limits  6 differ of 3 cases, which `without` declares" in report.summary(
         results
