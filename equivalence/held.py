@@ -15,6 +15,9 @@ Look = Callable[[Any], Any]
 
 Arrays = Mapping[str, np.ndarray]
 
+MOST_STATE = 1 << 14
+"""Entries of a list in a script that is looked into for averages of weights."""
+
 
 def tensors(
     step: object, look: Look, known: Iterable[object], trained: Mapping[str, tuple[int, ...]]
@@ -54,6 +57,11 @@ def _inside(value: object, look: Look, trained: Mapping[str, tuple[int, ...]]) -
     shapes = [tuple(v.shape) if is_one else None for v, is_one in zip(value, tensors, strict=True)]
     names = trained if shapes == [*trained.values()] else range(len(value))
     return dict(zip(names, value, strict=True))
+
+
+def is_long(value: object) -> bool:
+    """Whether a collection has more than `MOST_STATE` elements."""
+    return isinstance(value, list | tuple | dict) and len(value) > MOST_STATE
 
 
 def attributes(value: object) -> dict[str, Any] | None:

@@ -88,19 +88,19 @@ def several(thing: str) -> str:
 
     >>> several("case"), several("loss"), several("entry"), several("order of samples")
     ('cases', 'losses', 'entries', 'orders of samples')
+    >>> several("attribute that a run writes")
+    'attributes that a run writes'
     """
-    head, of, rest = min((thing.partition(word) for word in (" of ", " that ")), key=_head)
+    behind = re.search(" (of|that) ", thing)
+    end = behind.start() if behind else len(thing)
+    head, rest = thing[:end], thing[end:]
     if re.search("(s|x|sh|[aint]ch)$", head):
         plural = f"{head}es"
     elif re.search("[^aeiou]y$", head):
         plural = f"{head[:-1]}ies"
     else:
         plural = f"{head}s"
-    return plural + of + rest
-
-
-def _head(parts: tuple[str, str, str]) -> int:
-    return len(parts[0])
+    return plural + rest
 
 
 def counted(count: int, thing: str) -> str:

@@ -74,7 +74,7 @@ class Trials:
             with (
                 blaming("reference", self._case.name),
                 self.timed(),
-                warnings.catch_warnings(record=True) as given,
+                warnings.catch_warnings(record=True) as raised,
             ):
                 warnings.simplefilter("always")
                 measurement = self.on(variant)
@@ -85,7 +85,7 @@ class Trials:
             return TriedVariant(variant, None, f"the original raises {type(cause).__name__}")
         except EquivalenceError as error:
             return TriedVariant(variant, None, str(error))
-        if warned := self._warns(given):
+        if warned := self._warns(raised):
             return TriedVariant(variant, None, warned)
         if observer.empty and not self.empty:
             return TriedVariant(variant, None, EMPTY)
@@ -94,7 +94,7 @@ class Trials:
             return TriedVariant(variant, None, NOT_FINITE)
         return TriedVariant(variant, observer.reach + measurement.of_sample())
 
-    def _warns(self, every: Sequence[warnings.WarningMessage]) -> str:
+    def _warns(self, raised: Sequence[warnings.WarningMessage]) -> str:
         """Of what the reference warns where it has not warned before; empty: of nothing.
 
         What the given inputs made it warn of has been shown. That a function is deprecated is no
@@ -102,7 +102,7 @@ class Trials:
         """
         told = {
             (each.filename, each.lineno): str(each.message).partition("\n")[0]
-            for each in every
+            for each in raised
             if issubclass(each.category, UserWarning)
         }
         if self._warned is None:

@@ -36,9 +36,6 @@ from equivalence.structure.slots import Slot
 from equivalence.structure.weights import REFERENCE_ONLY
 from equivalence.words import counted, raised
 
-MOST_STATE = 1 << 14
-"""Entries of a list in a script that is looked into for averages of weights."""
-
 
 class StoppedError(BaseException):
     """Ends a script after its last step. No `except Exception` of a script keeps it."""
@@ -334,12 +331,14 @@ class RunRecorder:
         step.number = len(self.run.steps) + 1
         step.kind = f"{type(optimizer).__module__}.{type(optimizer).__name__}"
         step.optimizer = self._number_of(optimizer)
-        step.lines |= {"update": places.here(), "optimizer": places.made(optimizer)}
-        names, inside = self._names(), self._held(self._kept) if self._kept else {}
+        step.lines["update"] = places.here()
+        step.lines["optimizer"] = places.made(optimizer)
+        names, arrays = self._names(), dict(arrays)
+        inside = self._held(self._kept) if self._kept else {}
         for network, described in zip(self._networks, self.run.networks, strict=True):
             for weight, master in described.masters(self.side.weights(network), inside, arrays):
                 names[id(master)] = names[id(weight)]
-                arrays = {**arrays, id(weight): arrays[id(master)]}
+                arrays[id(weight)] = arrays[id(master)]
         step.reached = self._named(arrays)
         self._accumulate()
         taken = self._taken.get(len(self.run.steps), ())
@@ -455,14 +454,10 @@ class RunRecorder:
         space = {
             name: value
             for name, value in (places.namespace() or self._names_left).items()
-            if (only is None or name in only)
-            and not (isinstance(value, list | tuple | dict) and len(value) > MOST_STATE)
+            if (only is None or name in only) and not held.is_long(value)
         }
-        shapes = {
-            name: tuple(weight.shape)
-            for each in self._networks[:1]
-            for name, weight in self.side.weights(each).items()
-        }
+        first = self.side.weights(self._networks[0]) if self._networks else {}
+        shapes = {name: tuple(weight.shape) for name, weight in first.items()}
         try:
             found = held.tensors(space, self.side.look, [*self._networks, *weights], shapes)
             return {n: t for n, t in found.items() if n.rpartition(".")[2] not in REFERENCE_ONLY}

@@ -369,30 +369,23 @@ class Watched:
 
         counterpart: the reference's statement that takes it as it is then.
         """
-        ours = self._taken_by(self.candidate.calls, statement)
-        ours = {number for value in ours for number in self.found[value]}
-        calls = self.quantities.recording.calls
+        taken = {v for _, call in _calls_of(self.candidate, statement) for v in call.inputs}
+        ours = {number for value in taken for number in self.found[value]}
+        taking = _calls_of(self.quantities.recording, counterpart)
         earlier: dict[int, set[int]] = {}
-        for number, writing in enumerate(calls):
+        for number, writing in enumerate(self.quantities.recording.calls):
             if not (writing.name.endswith("_") and writing.inputs and writing.outputs):
                 continue
             before, after = writing.inputs[0], writing.outputs[0]
             if before == after:
                 continue
             earlier[after] = {before, *earlier.get(before, ())}
-            theirs = self._taken_by(calls[number + 1 :], counterpart)
+            theirs = {value for later, call in taking if later > number for value in call.inputs}
             as_it_was = earlier[after] & ours - theirs
             if after in theirs and after not in ours and as_it_was:
                 place = writing.statement.place if writing.statement else ""
                 return f"{writing.name} in {place}" if place else writing.name
         return ""
-
-    @staticmethod
-    def _taken_by(calls: Sequence[RecordedCall], statement: Statement | None) -> set[int]:
-        """The values that the calls of a statement take."""
-        return {
-            value for each in calls if alike(each.statement, statement) for value in each.inputs
-        }
 
     def is_mask(self, value: int) -> bool:
         """Whether a value marks what a mask of the reference marks, by other numbers."""
@@ -401,6 +394,12 @@ class Watched:
         return any(
             marks_alike(values, every[k.number]) for k in self.quantities.of_size(values.size)
         )
+
+
+def _calls_of(recording: Recording, statement: Statement | None) -> list[tuple[int, RecordedCall]]:
+    """The calls of a statement, each with its number."""
+    every = enumerate(recording.calls)
+    return [(number, call) for number, call in every if alike(call.statement, statement)]
 
 
 def _unlike(ranked: Sequence[tuple[float, KnownValue, np.ndarray]]) -> list:
