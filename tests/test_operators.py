@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from equivalence.coverage.defaults import differences
+from equivalence.declare.difference import UNWRITTEN
 from equivalence.declare.operator import LIMITS as BEYOND
 from equivalence.declare.operator import Example, to
 from equivalence.errors import SideError, SignatureError
@@ -56,7 +57,7 @@ LIMITS = [
     pytest.param(each, limit, id=f"{each.operator.name}-{limit}-{each.counterpart.api}")
     for each in KNOWN
     for limit, told in each.counterpart.without.items()
-    if limit != "graph" and not told.startswith(("crashes", "spoils", "unwritten"))
+    if limit != "graph" and not told.startswith(("crashes", "spoils", UNWRITTEN))
 ]
 
 DIFFERENCES = [

@@ -165,6 +165,10 @@ class Limit:
         demand.releases()
 
 
+UNWRITTEN = "unwritten"
+"""How the reason of a limit begins where nobody writes the memory of a result, right by chance."""
+
+
 def held(declared: Any) -> Any:
     """The limits or differences that the installed release has, limits in words.
 

@@ -8,6 +8,7 @@ import functools
 from collections import Counter
 from collections.abc import Mapping
 
+from equivalence.declare.difference import UNWRITTEN
 from equivalence.declare.twin import OTHER_BATCH, OTHER_SIZE, TwinCase
 from equivalence.errors import DeclarationError
 from equivalence.further.evidence import Evidence, judged
@@ -84,8 +85,12 @@ class DeclaredLimits:
         return frozenset(key for key, each in every if each.yes and key.side != CANDIDATE)
 
     def demand_differing(self) -> None:
-        """Raise DeclarationError where a limit shows in no sample, after all were tried."""
-        name = next((name for name in self._declared if not self.differing[name]), None)
+        """Raise DeclarationError where a limit shows in no sample, after all were tried.
+
+        One of memory that nobody writes need not show: it may be right by chance.
+        """
+        steady = [n for n, why in self._declared.items() if not why.startswith(UNWRITTEN)]
+        name = next((name for name in steady if not self.differing[name]), None)
         if name is None:
             return
         equal = self._equal[name]

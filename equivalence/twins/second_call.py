@@ -7,12 +7,14 @@ call. It costs one run of the candidate, and none of the reference.
 
 from dataclasses import replace
 
-from equivalence.declare.twin import PHASES
-from equivalence.errors import blaming
+from equivalence.declare.twin import PHASES, TwinCase
+from equivalence.errors import SideError, blaming, words
+from equivalence.host import environment
 from equivalence.judge import tensors
 from equivalence.judge.tensors import Trace
 from equivalence.runs import sides
 from equivalence.runs.comparison import CaseAtSeed, Comparison
+from equivalence.sample import Sample
 from equivalence.sides.feed import Feed
 from equivalence.sides.protocols import CandidateSide
 from equivalence.structure.weights import Partners
@@ -24,6 +26,7 @@ KEEPS = (
     "the first call of the candidate is right; this one, after a call with other values, is not: "
     "{} keeps state from one call to the next{}"
 )
+REFUSED = "{}; another draw of the inputs gave values that neither side takes"
 KEEPERS = {
     "pynative": "the candidate",
     "graph": "the candidate, or the graph that MindSpore compiles of it,",
@@ -32,7 +35,10 @@ KEEPERS = {
 
 
 def prepare(at_seed: CaseAtSeed, candidate: CandidateSide, feed: Feed) -> None:
-    """Let a new candidate, which may keep state, run with another draw of inputs and weights."""
+    """Let a new candidate, which may keep state, run with another draw of inputs and weights.
+
+    Raises SideError, of the reference where it refuses that draw, too.
+    """
     case = at_seed.case
     if not case.keeps:
         return
@@ -41,8 +47,19 @@ def prepare(at_seed: CaseAtSeed, candidate: CandidateSide, feed: Feed) -> None:
     for _ in range(feed.sample.redraw + 1):
         sample.draw_again()
     both = set(case.twin.phases) == set(PHASES)
-    with blaming("candidate", case.name):
-        candidate.call_before(replace(feed, sample=sample), both)
+    try:
+        with blaming("candidate", case.name):
+            candidate.call_before(replace(feed, sample=sample), both)
+    except SideError:
+        _demand_taken(case, sample)
+        raise
+
+
+def _demand_taken(case: TwinCase, sample: Sample) -> None:
+    """Raise SideError, of the reference, where it refuses these values, too."""
+    if environment.installed("torch"):
+        with blaming("reference", case.name, lambda error: REFUSED.format(words(error))):
+            sides.build_reference(case).run(sample, case.phase, case.dtype)
 
 
 def explain(comparison: Comparison, at_seed: CaseAtSeed) -> Comparison:

@@ -15,8 +15,8 @@ IGNORING = victim("cross_entropy_with_ignored_label")
 MEAN_POOL = victim("global_mean_pool")
 weighted = functools.partial(victim, "focal_loss_weighted", reduction="mean")
 averaged = functools.partial(victim, "focal_loss_averaged")
-labelled = functools.partial(victim, "sparse_cross_entropy")
-UNREDUCED = victim("sparse_cross_entropy_unreduced")
+LABELLED = victim("sparse_cross_entropy")
+without_mean = functools.partial(victim, "sparse_cross_entropy_without_mean")
 summed = functools.partial(victim, "reduce_log_sum_exp")
 
 # fmt: off
@@ -81,20 +81,20 @@ CROSS_ENTROPY = (
         "an ignored label adds nothing to the sum, and one to its divisor"),
     setting("ignored_label_not_ignored", IGNORING,
         "ignore_index is left at its default", ignore_index=-100),
-    setting("sum_over_the_batch", labelled(reduction="mean"),
+    setting("sum_over_the_batch", LABELLED,
         "the reduction of the loss is another", reduction="sum"),
-    candidate("normalised_over_the_batch", UNREDUCED,
+    candidate("normalised_over_the_batch", without_mean(reduction="none"),
         HERE + "NormalisedOverSamples", "log-softmax along axis 0"),
-    candidate("softmax_twice", labelled(reduction="mean"), HERE + "SoftmaxTwice",
+    candidate("softmax_twice", LABELLED, HERE + "SoftmaxTwice",
         "the network's probabilities go into a loss of logits"),
-    candidate("likelihood_without_logarithm", labelled(reduction="mean"),
+    candidate("likelihood_without_logarithm", LABELLED,
         HERE + "ProbabilitiesWithoutLogarithm",
         "NLLLoss of probabilities: what falls is minus the probability"),
-    candidate("labels_counted_from_one", labelled(reduction="sum"), HERE + "LabelsFromOne",
+    candidate("labels_counted_from_one", without_mean(reduction="sum"), HERE + "LabelsFromOne",
         "labels are moved by one; a label of -1 picks no class"),
-    candidate("mean_over_classes_too", labelled(reduction="mean"), HERE + "MeanOverElements",
+    candidate("mean_over_classes_too", LABELLED, HERE + "MeanOverElements",
         "the mean of all products of targets and log-probabilities"),
-    candidate("loss_in_half", UNREDUCED, HERE + "HalfLogits",
+    candidate("loss_in_half", without_mean(reduction="none"), HERE + "HalfLogits",
         "the logits are cast to float16"),
     candidate("distribution_to_its_largest", victim("dense_cross_entropy", reduction="none"),
         HERE + "HardestLabel", "soft targets become the label of the largest"),

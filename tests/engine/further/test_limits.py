@@ -79,6 +79,12 @@ def test_a_limit_that_no_sample_is_beyond_is_refused():
         naive(without={"overflow": WHY, "ignored label": "there is none"})
 
 
+def test_a_limit_of_memory_that_nobody_writes_need_not_show():
+    further, shown = naive(without={"overflow": WHY, "ignored label": "unwritten: it is skipped"})
+    assert shown is None
+    assert list(further.beyond) == ["overflow"]
+
+
 def test_without_the_time_for_all_samples_no_limit_is_refused():
     further, shown = naive(without={"ignored label": "there is none"}, seconds=0.0)
     assert shown is None

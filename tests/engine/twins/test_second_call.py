@@ -4,15 +4,18 @@ import json
 
 import pytest
 
-from equivalence.declare.draws import normal
+from equivalence.declare.draws import integers, normal
+from equivalence.declare.twin import Twin, TwinCase
 from equivalence.diagnosis import causes
 from equivalence.diagnosis.diagnose import diagnose
+from equivalence.errors import SideError
 from equivalence.host.isolation import isolated
 from equivalence.record.codec import decode, encode
 from equivalence.report import text
 from equivalence.report.answer import AnsweredCase, answer
 from equivalence.report.text import summary
 from equivalence.runs import kept
+from equivalence.runs.sides import draw
 from equivalence.twins import second_call
 from equivalence.twins.check import check
 from tests.engine.parts.small import case
@@ -73,6 +76,27 @@ def test_a_candidate_without_state_passes(execution):
     outcome = check(residual("ms_models.random_layers:Residual", execution=execution), 0)
     assert outcome.passed
     assert outcome.note is None
+
+
+def test_values_that_neither_side_takes_are_no_mistake_of_the_candidate(monkeypatch):
+    def loss(candidate):
+        # The second draw alone has a label 5 for five classes.
+        inputs = normal(5, 5), integers(5, high=6)
+        sides = "torch.nn:NLLLoss", f"mindspore.{candidate}:NLLLoss"
+        named = Twin("mint_nllloss", *sides, inputs, configs=({"reduction": "sum"},))
+        return TwinCase(named, {"reduction": "sum"}, "train", "float32", "pynative", "cpu")
+
+    labels = [draw(loss("mint.nn"), 0).inputs()[1]]
+    assert max(labels[0]) < 5
+    with pytest.raises(SideError) as error:
+        check(loss("mint.nn"), 0)
+    assert error.value.side == "reference"
+    assert str(error.value).endswith(
+        "Target 5 is out of bounds.; another draw of the inputs gave values that neither side takes"
+    )
+    monkeypatch.setattr(second_call, "_demand_taken", lambda *_: None)
+    with pytest.raises(SideError, match="the candidate raised ValueError"):
+        check(loss("mint.nn"), 0)
 
 
 def test_what_is_wrong_in_every_call_keeps_no_state():
