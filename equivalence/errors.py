@@ -363,13 +363,22 @@ def _of_port(file: str) -> bool:
 
 
 def installed_in(file: str) -> str:
-    """The installed package that a source file belongs to; "" where it belongs to none.
+    """The installed package or framework that a source file belongs to; "" where it is of none.
 
     >>> installed_in("/usr/lib/python3.11/site-packages/timm/models/vgg.py")
     'timm'
     """
     package = _INSTALLED.search(file)
-    return package[1] if package else ""
+    return package[1] if package else _framework_of(file)
+
+
+def _framework_of(file: str) -> str:
+    """The framework that a source file belongs to; it may be built where it is not installed."""
+    for name in FRAMEWORKS:
+        lies = getattr(sys.modules.get(name), "__file__", None)
+        if lies and file.startswith(os.path.dirname(lies) + os.sep):
+            return name
+    return ""
 
 
 IN_THE_CLONE = (
@@ -381,7 +390,7 @@ IN_THE_CLONE = (
 
 def of_models(file: str) -> bool:
     """Whether a source file is the models' own: neither the engine's nor a library's."""
-    return not of_engine(file) and not _FOREIGN.search(file)
+    return not (of_engine(file) or _FOREIGN.search(file) or _framework_of(file))
 
 
 def of_engine(file: str) -> bool:

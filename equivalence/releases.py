@@ -8,6 +8,8 @@ import importlib.metadata
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import Version
 
+from equivalence.errors import EquivalenceError
+
 NEWEST = Version("9999")
 """Counts as the release where MindSpore is not installed, and runs are judged that were kept."""
 
@@ -23,6 +25,18 @@ def installed() -> Version:
     except importlib.metadata.PackageNotFoundError:
         return NEWEST
     return Version(Version(found).base_version)
+
+
+def demand_operators(of: str) -> None:
+    """Raise EquivalenceError where MindSpore does not show its operators as they run.
+
+    of: what needs them, in the plural.
+    """
+    if not holds(DISPATCHING):
+        raise EquivalenceError(
+            f"MindSpore {installed()} does not show its operators as they run, which {of} need; "
+            f"install 'mindspore{DISPATCHING}'"
+        )
 
 
 def is_range(text: object) -> bool:

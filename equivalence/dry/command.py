@@ -7,6 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from equivalence import releases
 from equivalence.dry.compare import dry
 from equivalence.errors import DeclarationError
 from equivalence.output import answer, aside, demand_writable, tell
@@ -71,6 +72,7 @@ def train(
         raise DeclarationError(f"steps is {steps}; it must be at least 1")
     if execution not in (None, "pynative"):
         raise DeclarationError(f"execution is {execution!r}; write 'pynative', or leave it out")
+    releases.demand_operators("the steps of a training")
     given = {"reference": (reference, torch_args), "candidate": (candidate, mindspore_args)}
     launched = {role: _line(role, *each) for role, each in given.items()}
     counts = {role: line.ranks if line else None for role, line in launched.items()}

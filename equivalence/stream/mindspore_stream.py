@@ -22,9 +22,8 @@ from mindspore.ops.operations._grad_ops import BatchNormGrad
 from mindspore.train import amp
 
 from equivalence import releases
-from equivalence.errors import EquivalenceError, of_engine, of_models, of_stand_in
+from equivalence.errors import of_engine, of_models, of_stand_in
 from equivalence.files import shown
-from equivalence.releases import DISPATCHING
 from equivalence.stream import observer
 from equivalence.stream.observer import Entered, Left, running
 from equivalence.stream.patches import patched
@@ -178,12 +177,7 @@ class _Operators(_Mode):
     """Tells an observer of the operators that PyNative mode runs, the innermost first."""
 
     def __init__(self, told: Observer):
-        if not releases.holds(DISPATCHING):
-            raise EquivalenceError(
-                f"MindSpore {releases.installed()} does not show its operators as they run, which "
-                "pinned random layers, rehearsals and statements of a diagnosis need; install "
-                f"mindspore{DISPATCHING}"
-            )
+        releases.demand_operators("pinned random layers, rehearsals and statements of a diagnosis")
         self.hooks = observer.hooks(told)
 
     def __ms_dispatch__(self, func: Any, args: Any, kwargs: Any = None) -> Any:

@@ -169,7 +169,7 @@ class _CodeWalk:
         return value.copy()
 
     def _is_own(self, cls: type) -> bool:
-        file = getattr(sys.modules.get(cls.__module__), "__file__", None)
+        file = getattr(sys.modules.get(getattr(cls, "__module__", "")), "__file__", None)
         return bool(file) and self._own(str(file))
 
 

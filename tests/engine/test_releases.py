@@ -5,7 +5,7 @@ import importlib.metadata
 import pytest
 from packaging.version import Version
 
-from equivalence import kinds, releases
+from equivalence import kinds, releases, train
 from equivalence.declare.difference import Difference, Limit
 from equivalence.declare.draws import normal
 from equivalence.declare.operator import Operator, to
@@ -123,6 +123,19 @@ def test_a_difference_of_a_call_must_show_in_its_releases(release):
     assert not shows(declared, example, declared.counterpart.differs[text], 0)
 
 
+def test_a_training_is_refused_where_operators_are_not_shown(release):
+    release("2.8.0")
+    with pytest.raises(
+        EquivalenceError,
+        match=r"MindSpore 2\.8\.0 does not show its operators as they run, which the steps of a "
+        r"training need; install 'mindspore>=2\.9'",
+    ):
+        train("no.py", "other.py")
+    release("2.9.0")
+    with pytest.raises(DeclarationError, match="neither a script nor"):
+        train("no.py", "other.py")
+
+
 def test_a_twin_says_its_releases_and_pinned_draws_need_those_that_show_operators():
     assert small.case(*SAME, normal(4)).releases is None
     assert small.case(*SAME, normal(4), random_layers="eval").releases == releases.DISPATCHING
@@ -141,7 +154,7 @@ def test_a_twin_says_its_releases_and_pinned_draws_need_those_that_show_operator
 def test_a_release_that_does_not_show_its_operators_says_what_to_install(release):
     release("2.8.0")
     case = small.case(*SAME, normal(4), random_layers="eval", executions=("pynative",))
-    with pytest.raises(EquivalenceError, match=r"MindSpore 2.8.0 .* install mindspore>=2.9"):
+    with pytest.raises(EquivalenceError, match=r"MindSpore 2.8.0 .* install 'mindspore>=2.9'"):
         kinds.check(case, 0)
 
 

@@ -61,6 +61,18 @@ def test_a_step_is_held_by_its_code_and_its_words(code, printed, wrong):
     )
 
 
+def test_what_the_oldest_packages_cannot_do_must_be_refused_there():
+    step = Step("train", ("equivalence",), ("EQUAL",), refusal="install 'mindspore>=2.9'")
+    assert step.beside("newest").wrong(0, "EQUAL") == []
+    assert step.beside("oldest").wrong(2, "error: install 'mindspore>=2.9'") == []
+    assert step.beside("oldest").wrong(0, "EQUAL") == [
+        "exit code 0, not 2",
+        "does not say: install 'mindspore>=2.9'",
+    ]
+    plain = Step("a right port", ("equivalence",), ("EQUAL",))
+    assert plain.beside("oldest") is plain
+
+
 def test_a_step_runs_where_the_user_is_and_is_told(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", "/of/the/clone")
     code = "import os; print(os.getcwd(), 'PYTHONPATH' in os.environ)"

@@ -41,6 +41,19 @@ class OfMany(Reader):
         return (AGAIN, PAIR, WORDS, RAGGED, BY_KEY, BY_NUMBER, GUIDANCE)[step][step]
 
 
+def _no_module(_cls):
+    raise AttributeError("__module__")
+
+
+NAMELESS = type("Nameless", (type,), {"__module__": property(_no_module)})("Nameless", (), {})
+"""A class that does not tell its module, as some of compiled extensions."""
+
+
+class OfNameless(Reader):
+    def look(self, step):
+        return NAMELESS, HERE[step]
+
+
 def found(module):
     return looked_up.looked_up(module.named_modules(), "forward", lambda _: None, nn.Module)
 
@@ -51,6 +64,10 @@ def test_globals_and_attributes_of_the_class_and_the_object_are_found_with_their
     assert tables["HERE"].place == "test_looked_up.py:11"
     assert tables["RATES"].place == "test_looked_up.py:20"
     assert tables["sizes"].place == "test_looked_up.py:24"
+
+
+def test_a_class_that_does_not_tell_its_module_is_not_the_networks_own():
+    assert found(OfNameless()).keys() == {"HERE", "RATES", "sizes"}
 
 
 def test_lists_in_lists_and_by_keys_are_tables_and_pairs_and_words_are_none():
