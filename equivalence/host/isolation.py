@@ -160,7 +160,17 @@ def isolated() -> Iterator[None]:
     before = [(setting, setting.read()) for setting in settings().values()]
     environment.launch_synchronously()
     try:
-        yield
+        with _keeping_device():
+            yield
     finally:
         for setting, value in before:
             setting.put(value)
+
+
+def _keeping_device() -> contextlib.AbstractContextManager:
+    """A context in which code of models does not change MindSpore's device."""
+    if not environment.installed("mindspore"):
+        return contextlib.nullcontext()
+    from equivalence.stream.mindspore_stream import keeping_device
+
+    return keeping_device()

@@ -22,7 +22,7 @@ from equivalence.scripts.compare import Tell, TrainingsResult, settings_of
 from equivalence.scripts.judging import Expectation, RunVerdict, StepDeparture, label
 from equivalence.scripts.layers import LayerCulprit, culprit
 from equivalence.scripts.running import ScriptTraining
-from equivalence.scripts.steps import TrainingRun, demand_steps, is_reached
+from equivalence.scripts.steps import UNCOMPILED, TrainingRun, demand_steps, is_reached
 from equivalence.truth.compute import MORE_RUNS
 from equivalence.truth.measurement import NOISY_RUNS
 
@@ -140,6 +140,10 @@ class _TrainingPair:
         for run in self.theirs:
             demand_steps(run, "reference", self.reference.name)
         self.found = self._try("the candidate", steps)
+        if not (self.eager or all(each.runs[0].shows_steps for each in self.found)):
+            self.eager = True
+            self.found = self._try("the candidate in PyNative mode", steps)
+            self.found[0].runs[0].notes.append(UNCOMPILED)
         runs = [each.runs[0] for each in self.found]
         self.cut = whole.is_cut(runs)
         if len(runs) > 1 and (not self.one_process or self.cut):

@@ -22,7 +22,7 @@ from equivalence.scripts.overflow import Overflow, OverflowSeen
 from equivalence.scripts.recording import RunRecorder
 from equivalence.scripts.running import ScriptTraining
 from equivalence.scripts.single import LEAST, Float32Trials
-from equivalence.scripts.steps import ScriptNetwork, TrainingRun, demand_steps
+from equivalence.scripts.steps import UNCOMPILED, ScriptNetwork, TrainingRun, demand_steps
 from equivalence.sides.torch_jitter import Jitter
 from equivalence.structure.layers import compare_settings
 from equivalence.structure.order import completed
@@ -152,6 +152,11 @@ def trainings(
         begun = time.monotonic()
         failures: list[SideError] = []
         ours = run_candidate(len(theirs.steps), least=1)
+        if not (eager or ours.shows_steps):
+            tell("the candidate in PyNative mode, where all of its steps are seen")
+            eager = True
+            ours = run_candidate(len(theirs.steps), least=1)
+            ours.notes.append(UNCOMPILED)
         demand_steps(ours, "candidate", candidate.name)
         demand_renames(ours, rename)
         for count in (NOISY_RUNS, MORE_RUNS):

@@ -64,7 +64,7 @@ class MindSporeSide:
 
     def __init__(self, eager: bool = False, single: Collection[str] = ()) -> None:
         self.eager, self.single = eager, single
-        self._inside = self._in_loss = self._forward = 0
+        self._inside = self._in_loss = self._forward = self._updating = 0
         self._drawing = False
         self._cells: list[nn.Cell] = []
         self._roots: dict[int, nn.Cell] = {}
@@ -175,7 +175,11 @@ class MindSporeSide:
 
         def __call__(cell: nn.Cell, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
             if isinstance(cell, OPTIMIZERS):
-                return self._update(recorder, cell, call, args, kwargs)
+                self._updating += 1
+                try:
+                    return self._update(recorder, cell, call, args, kwargs)
+                finally:
+                    self._updating -= 1
             if isinstance(cell, nn.LossBase) and not self._inside and not self._in_loss:
                 return self._loss(recorder, lambda *a, **k: call(cell, *a, **k))(*args, **kwargs)
             if not self._cells and _is_step(cell) and (scale := _scale_of(cell)):
@@ -226,8 +230,8 @@ class MindSporeSide:
         return outputs
 
     def _is_root(self, cell: nn.Cell, args: tuple) -> bool:
-        """Whether a cell is a network that the script calls."""
-        if self._inside or self._in_loss:
+        """Whether a cell is a network that the script calls; a rate is a cell, too."""
+        if self._inside or self._in_loss or self._updating:
             return False
         if id(cell) not in self._roots and self._is_network(cell, args):
             self._roots[id(cell)] = cell

@@ -174,6 +174,11 @@ class ScriptNetwork:
                     yield weights[name], inside[copy]
 
 
+UNCOMPILED = (
+    "of what the port compiles too little is seen: it ran in PyNative mode, whatever it asks for"
+)
+
+
 @dataclass
 class TrainingRun:
     """One run of a training.
@@ -200,6 +205,11 @@ class TrainingRun:
     readings: list[Reading] = field(default_factory=list)
     raised: str = ""
     stand_ins: tuple[str, ...] = ()
+
+    @property
+    def shows_steps(self) -> bool:
+        """Whether updates and networks were seen; of what is compiled none may be."""
+        return bool((self.steps and self.networks) or self.overflows)
 
     def name(self, network: int, weight: str) -> str:
         """A weight of a network, as texts call it."""
@@ -234,18 +244,17 @@ def _kind(given: StepInput) -> str:
 
 def demand_steps(run: TrainingRun, side: str, name: str) -> None:
     """Raise DeclarationError where a run has made no step, or called no network."""
-    compiled = "; of what is compiled, --execution pynative shows all" * (side == "candidate")
     if not run.steps:
         passes = f"{run.overflows} backward passes"
         told = f"; the gradients of {passes} overflow: begin with a smaller scale of the loss"
         raise DeclarationError(
             f"the {side} {name} ends without an update by an optimiser that could be seen"
-            + (told if run.overflows else compiled)
+            + (told if run.overflows else "")
         )
     if not run.networks:
         raise DeclarationError(
             f"the {side} {name} updates weights, but no call of a network was seen: call the "
-            f"network itself, net(x), and not its method{compiled}"
+            "network itself, net(x), and not its method"
         )
 
 

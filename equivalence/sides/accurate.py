@@ -6,10 +6,10 @@ overwritten by that of a function in float64 on the same arguments. Later kernel
 where it reads the result, get the accurate values. On a CPU a tensor and its NumPy array share
 memory; elsewhere they do not, and nothing can be overwritten.
 
-The kernel of the gradient of a BatchNorm is not sent to it. So each BatchNorm in training becomes a
-cell that has the same result, and whose gradient is that kernel's, overwritten like others. Of its
-kernel the statistics are overwritten, too: those of the batch, which that gradient takes, and the
-running ones.
+The kernel of the gradient of a BatchNorm is not sent to it. So each BatchNorm becomes a cell that
+has the same result, and whose gradient is that kernel's, overwritten like others. In training the
+statistics of its kernel are overwritten, too: those of the batch, which that gradient takes, and
+the running ones.
 
 Compiled graphs, and kernels inside a fused primitive such as `LSTM`, cannot be reached.
 """
@@ -115,37 +115,49 @@ def _batch_norm(x, scale, bias, mean, variance, epsilon, momentum) -> tuple[np.n
     return y, of_batch, spread, *running
 
 
-def _batch_norm_gradient(dy, x, scale, epsilon) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The gradients of the input, the scale and the bias of a BatchNorm in training.
+def _batch_norm_gradient(
+    dy, x, scale, mean, variance, epsilon, trains
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The gradients of the input, the scale and the bias of a BatchNorm.
 
-    dy, x: (N, C, ...). scale: (C,). See Ioffe and Szegedy, "Batch Normalization", 2015.
+    dy, x: (N, C, ...). scale: (C,). mean, variance: those of evaluation, (C,); in training those of
+    the batch are computed. See Ioffe and Szegedy, "Batch Normalization", 2015.
     """
     axes, wide = (0, *range(2, x.ndim)), (1, -1, *(1 for _ in x.shape[2:]))
-    inverse = 1.0 / np.sqrt(x.var(axes, keepdims=True) + epsilon)
-    centred = (x - x.mean(axes, keepdims=True)) * inverse
+    if trains:
+        mean, variance = x.mean(axes), x.var(axes)
+    inverse = 1.0 / np.sqrt(variance.reshape(wide) + epsilon)
+    centred = (x - mean.reshape(wide)) * inverse
     of_scale, of_bias = (dy * centred).sum(axes), dy.sum(axes)
+    if not trains:
+        return scale.reshape(wide) * inverse * dy, of_scale, of_bias
     means = (of_bias.reshape(wide) + centred * of_scale.reshape(wide)) / (x.size / x.shape[1])
     return scale.reshape(wide) * inverse * (dy - means), of_scale, of_bias
 
 
 class _BatchNorm(nn.Cell):
-    """What a BatchNorm in training has made, with a gradient that may be replaced.
+    """What a BatchNorm has made, with a gradient that may be replaced.
 
-    made: its five results. overwrite: gets the arguments and the results of the kernel.
+    made: its result, its mean and variance, those of the batch in training, and its reserve.
+    told: its epsilon, and whether it trains.
+    overwrite: gets the arguments and the results of the kernel.
     """
 
-    def __init__(self, made: tuple, epsilon: float, overwrite: Callable[[tuple, tuple], None]):
+    def __init__(
+        self, made: tuple, told: tuple[float, bool], overwrite: Callable[[tuple, tuple], None]
+    ):
         super().__init__()
-        self.made, self.epsilon, self.overwrite = made, epsilon, overwrite
-        self.gradient = batch_norm_gradient(True, epsilon)
+        self.made, self.told, self.overwrite = made, told, overwrite
+        epsilon, trains = told
+        self.gradient = batch_norm_gradient(trains, epsilon)
 
     def construct(self, x, scale, bias):  # noqa: ARG002
         return ops.stop_gradient(self.made[0])
 
     def bprop(self, x, scale, bias, out, dout):  # noqa: ARG002
-        _, _, reserve, mean, variance = self.made
+        _, mean, variance, reserve = self.made
         own = self.gradient(dout, x, scale, mean, variance, reserve)
-        self.overwrite((dout, x, scale, self.epsilon), own)
+        self.overwrite((dout, x, scale, mean, variance, *self.told), own)
         return own
 
 
@@ -172,19 +184,23 @@ class AccurateKernels(Observer):
         return result
 
     def replace(self, call: Call) -> Any:
-        """What a BatchNorm in training gives, with a gradient that can be overwritten."""
+        """What a BatchNorm gives, with a gradient that can be overwritten."""
         if call.name != BATCH_NORM:
             return RUN
         *_, trains, epsilon, momentum, layout = call.args
-        if not trains or layout != CHANNELS_FIRST:
+        if layout != CHANNELS_FIRST:
             return RUN
         *given, mean, variance = call.args[:5]
         before = ms.Tensor(mean.asnumpy().copy()), ms.Tensor(variance.asnumpy().copy())
         result = call.proceed()
-        results = (result[0], *result[3:], mean, variance)
-        self._overwrite(BATCH_NORM, _batch_norm, (*given, *before, epsilon, momentum), results)
+        statistics = mean, variance
+        if trains:
+            statistics = result[3:]
+            results = (result[0], *statistics, mean, variance)
+            self._overwrite(BATCH_NORM, _batch_norm, (*given, *before, epsilon, momentum), results)
         overwrite = functools.partial(self._overwrite, BATCH_NORM_GRADIENT, _batch_norm_gradient)
-        return _BatchNorm(result, epsilon, overwrite)(*given), *result[1:]
+        made = (result[0], *statistics, result[2])
+        return _BatchNorm(made, (epsilon, bool(trains)), overwrite)(*given), *result[1:]
 
     def _overwrite(
         self, name: str, formula: Callable, arguments: Sequence[Any], result: Any

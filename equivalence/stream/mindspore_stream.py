@@ -8,6 +8,7 @@ import contextlib
 import functools
 import importlib
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
 from typing import Any
@@ -50,6 +51,11 @@ transposed_length = _deconv_output_length
 
 CAST_TO_HALF = amp._OutputTo16
 """What level O2 puts around a cell that stays in float32: it casts what comes out to `dtype`."""
+
+KEPT = "it asks for {}, and runs on the {} on which it is compared"
+
+DEVICES = "equivalence.host.devices"
+"""The module that sets the device on which is compared."""
 
 ORDER = ("draws", "arithmetic", "calls", "kernels", "faults")
 """From the network to the kernel: who is told of an operator first. The order decides bits.
@@ -356,6 +362,44 @@ def undifferentiated(
     with (
         patched(type(_pynative_executor), grad=asked),
         patched(_differentiation, _pynative_forward_run=ran),
+    ):
+        yield
+
+
+@contextlib.contextmanager
+def keeping_device() -> Iterator[None]:
+    """A context in which code of models asks for another device in vain, and is warned of it.
+
+    A script that is written for an Ascend runs on the device on which it is compared.
+    """
+    set_context, set_device = ms.set_context, ms.set_device
+
+    def kept(target: str | None) -> bool:
+        here, level = ms.get_context("device_target"), 2
+        while of_engine((frame := sys._getframe(level)).f_code.co_filename):
+            if frame.f_globals["__name__"] == DEVICES:
+                return False
+            level += 1
+        if target in (None, here):
+            return False
+        warnings.warn(KEPT.format(target, here), stacklevel=level + 1)
+        return True
+
+    def asked_in_context(**values: Any) -> None:
+        if kept(values.get("device_target")):
+            del values["device_target"]
+        if ms.get_context("device_target") == "CPU":  # which has no number, and refuses a second
+            values.pop("device_id", None)
+        if values:
+            set_context(**values)
+
+    def asked(device_target: str, device_id: int | None = None) -> None:
+        if not kept(device_target):
+            set_device(device_target, device_id)
+
+    with (
+        patched(ms, set_context=asked_in_context, set_device=asked),
+        patched(ms.context, set_context=asked_in_context),
     ):
         yield
 

@@ -20,8 +20,9 @@ LEVELS = (
     ("words",),
     (
         *("dtypes", "errors", "files", "seeds", "nesting", "processes", "progress"),
-        *("releases", "torchvision_schemas", "option_values"),
+        *("torchvision_schemas", "option_values"),
     ),
+    ("releases",),
     ("folders", "stream", "output", "islands"),
     ("declare", "findings", "held", "targets", "reach"),
     ("written", "typed_targets"),

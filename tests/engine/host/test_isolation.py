@@ -16,6 +16,7 @@ from equivalence import folders
 from equivalence.declare.draws import normal
 from equivalence.errors import SideError
 from equivalence.host import isolation
+from equivalence.host.devices import place
 from equivalence.host.isolation import isolated, settings
 from equivalence.twins.check import check
 from tests.engine.parts.small import MS, PT, case
@@ -264,3 +265,35 @@ def test_a_group_of_ranks_that_a_case_joins_is_left_and_one_that_was_there_stays
         assert ranks.is_initialized()
     finally:
         ranks.destroy_process_group()
+
+
+WRITTEN_FOR_ASCEND = """
+import mindspore as ms
+from mindspore import context, set_device
+
+ms.set_context(mode=ms.GRAPH_MODE, device_target="Ascend", device_id=1)
+context.set_context(device_target="GPU")
+set_device("Ascend", 1)
+ms.set_context(device_target="CPU")
+"""
+
+
+def test_models_ask_for_another_device_in_vain_and_are_warned_with_their_line(tmp_path):
+    file = tmp_path / "net.py"
+    file.write_text(WRITTEN_FOR_ASCEND)
+    code = compile(WRITTEN_FOR_ASCEND, str(file), "exec")
+    own = ms.set_context, ms.set_device, ms.context.set_context
+    with isolated():
+        with pytest.warns(UserWarning, match="runs on the CPU") as warned:
+            exec(code, {"__name__": "net"})
+        assert ms.get_context("device_target") == "CPU"
+        assert ms.get_context("mode") == ms.GRAPH_MODE
+    told = [(each.lineno, str(each.message).split(",")[0]) for each in warned]
+    assert told == [(5, "it asks for Ascend"), (6, "it asks for GPU"), (7, "it asks for Ascend")]
+    assert {each.filename for each in warned} == {str(file)}
+    assert own == (ms.set_context, ms.set_device, ms.context.set_context)
+
+
+def test_the_device_on_which_is_compared_is_set_as_ever():
+    with isolated(), pytest.raises(RuntimeError, match="Unsupported device target Ascend"):
+        place("ascend").enter()

@@ -5,6 +5,7 @@ import pytest
 from equivalence.distributed import alone
 from equivalence.errors import SideError, WeightError
 from equivalence.scripts.running import ScriptTraining
+from equivalence.scripts.steps import UNCOMPILED
 from equivalence.scripts.text import lines
 from equivalence.stand_ins.loss_scales import CHECKED
 from tests.engine.scripts.mistakes import MISTAKES, STYLES
@@ -64,6 +65,27 @@ def test_a_port_that_ends_early_is_named(compared):
     result = compared("plain", ("range(0, 64, 8)", "range(0, 16, 8)"), ("range(2)", "range(1)"))
     assert "after 2 steps" in result.verdict.departures[-1].told
     assert not result
+
+
+FOR_ASCEND = (
+    "net = Net()",
+    "ms.set_context(mode=ms.GRAPH_MODE, device_target='Ascend')\nnet = Net()",
+)
+
+
+@pytest.mark.filterwarnings("ignore:it asks for Ascend")
+def test_a_port_that_compiles_all_of_its_steps_runs_in_pynative_mode_and_that_is_told(compared):
+    result = compared("plain", FOR_ASCEND, steps=2)
+    assert result, lines(result)
+    assert result.ours.notes == [UNCOMPILED]
+    clipped = ("grads = ops.clip_by_global_norm(grads, 0.5)", "pass")
+    wrong = compared("plain", FOR_ASCEND, clipped, steps=1)
+    assert (wrong.verdict.departures[0].step, wrong.verdict.departures[0].stage) == (1, "clipping")
+
+
+def test_a_port_that_is_written_for_an_ascend_runs_where_it_is_compared(compared):
+    with pytest.warns(UserWarning, match="it asks for Ascend, and runs on the CPU on which it is"):
+        assert compared("plain", (FOR_ASCEND[0], FOR_ASCEND[1].replace("GRAPH", "PYNATIVE")))
 
 
 RAISING = ("print(epoch, start, loss)", "assert start < 8, 'the loss is no number'")

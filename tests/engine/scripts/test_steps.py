@@ -55,8 +55,13 @@ def test_a_law_is_the_same_by_all_names(name):
 
 
 def test_a_run_without_a_step_or_a_network_is_an_error_with_the_cure():
-    with pytest.raises(DeclarationError, match=r"without an update .* --execution pynative"):
+    with pytest.raises(DeclarationError, match="ends without an update by an optimiser"):
         demand_steps(TrainingRun(), "candidate", "m.py")
     with pytest.raises(DeclarationError, match="no call of a network was seen: call the network"):
         demand_steps(TrainingRun(steps=[Step()]), "reference", "t.py")
-    demand_steps(TrainingRun([ScriptNetwork("Net", {}, {}, [])], [Step()]), "reference", "t.py")
+    seen = TrainingRun([ScriptNetwork("Net", {}, {}, [])], [Step()])
+    demand_steps(seen, "reference", "t.py")
+    assert seen.shows_steps
+    assert not TrainingRun(steps=[Step()]).shows_steps
+    assert not TrainingRun(seen.networks).shows_steps
+    assert TrainingRun(overflows=1).shows_steps

@@ -102,14 +102,15 @@ def test_other_buckets_are_no_fault_of_the_kernel():
 POOLED = "tests.engine.parts.pooled_"
 
 
-def pooled(candidate="Pooled", execution="pynative"):
-    inputs = normal(4, 3, 64, 64)
-    return case(POOLED + "pt:Pooled", f"{POOLED}ms:{candidate}", inputs, execution=execution)
+def pooled(candidate="Pooled", **told):
+    return case(POOLED + "pt:Pooled", f"{POOLED}ms:{candidate}", normal(4, 3, 64, 64), **told)
 
 
+@pytest.mark.parametrize("phase", ["train", "eval"])
 @pytest.mark.parametrize("execution", ["pynative", "graph"])
-def test_a_network_is_equal_but_for_the_gradient_of_its_batch_norm(execution, monkeypatch):
-    outcome = check(pooled(execution=execution), 0)
+def test_a_network_is_equal_but_for_the_gradient_of_its_batch_norm(phase, execution, monkeypatch):
+    told = {"phase": phase, "execution": execution}
+    outcome = check(pooled(**told), 0)
     assert outcome.passed
     (gradient,) = outcome.kernels
     assert (gradient.name, gradient.finding) == ("BatchNormGrad", "batch_norm_gradient_accuracy")
@@ -117,7 +118,7 @@ def test_a_network_is_equal_but_for_the_gradient_of_its_batch_norm(execution, mo
 
     acts = tuple(act for act in excuses.ACTS if act[0] is not table.INACCURATE_KERNEL)
     monkeypatch.setattr(excuses, "ACTS", acts)
-    assert not check(pooled(execution=execution), 0).passed
+    assert not check(pooled(**told), 0).passed
 
 
 CLOUD = "tests.engine.parts.cloud_"
@@ -134,7 +135,9 @@ def test_a_batch_norm_over_many_rows_is_as_accurate_as_its_sums_may_be():
     assert outcome.excuses == ()
 
 
-@pytest.mark.parametrize("wrong", [pooled("Scaled"), cloud("Damped")])
+@pytest.mark.parametrize(
+    "wrong", [pooled("Scaled"), pooled("Scaled", phase="eval"), cloud("Damped")]
+)
 def test_a_wrong_network_with_a_batch_norm_stays_red(wrong):
     outcome = check(wrong, 0)
     assert not outcome.passed
