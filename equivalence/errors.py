@@ -6,6 +6,7 @@ import os
 import re
 import sys
 import traceback
+import warnings
 from collections.abc import Callable, Iterator
 from types import FrameType, TracebackType
 
@@ -285,13 +286,29 @@ def _numpy_2(_: re.Match) -> str:
     return f"MindSpore is built for NumPy 1, and {version} is installed: pip install 'numpy<2'"
 
 
+_NO_CUDA = re.compile(r"Torch not compiled with CUDA|Found no NVIDIA driver|No CUDA GPUs")
+"""How torch says that it has no CUDA."""
+
+
+def lacks_cuda(error: BaseException | None) -> bool:
+    """Whether torch has raised because it has no CUDA.
+
+    error: what it raised, or what was raised from that.
+    """
+    while error is not None:
+        if _NO_CUDA.search(str(error)):
+            return True
+        error = error.__cause__
+    return False
+
+
 _LIKELY: tuple[tuple[re.Pattern, Callable[[re.Match], str]], ...] = (
     (
         re.compile(r"no attribute '_auto_prefix'|before Module\.__init__\(\) call"),
         lambda _: "call super().__init__() first in its __init__",
     ),
     (
-        re.compile(r"Torch not compiled with CUDA|Found no NVIDIA driver|No CUDA GPUs"),
+        _NO_CUDA,
         lambda _: (
             "the reference runs on the CPU here: take the device from what is there, as in "
             ".to(x.device), or keep the tensor as a buffer, in the place of .cuda()"
@@ -391,6 +408,21 @@ IN_THE_CLONE = (
 def of_models(file: str) -> bool:
     """Whether a source file is the models' own: neither the engine's nor a library's."""
     return not (of_engine(file) or _FOREIGN.search(file) or _framework_of(file))
+
+
+def warn_models(message: str) -> None:
+    """Warn at the line of the models' own code that runs now, once in a process for each file."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and not of_models(frame.f_code.co_filename):
+        frame = frame.f_back
+    file = frame.f_code.co_filename if frame is not None else ""
+    if frame is not None and (message, file) not in _warned:
+        _warned.add((message, file))
+        warnings.warn_explicit(message, UserWarning, file, frame.f_lineno)
+
+
+_warned: set[tuple[str, str]] = set()
+"""What models have been warned of: a message and a file."""
 
 
 def of_engine(file: str) -> bool:

@@ -13,6 +13,7 @@ from torch.optim import optimizer as hooks
 from equivalence.dry.recorder import DryRecorder
 from equivalence.nesting import of_kind
 from equivalence.scripts.torch_side import TorchSide
+from equivalence.sides.torch_devices import on_cpu
 from equivalence.stream.torch_stream import unseen, without_functions
 
 
@@ -44,7 +45,7 @@ class TorchDry(TorchSide):
             yield
 
     def _observers(self, others: tuple) -> tuple:  # noqa: ARG002
-        return ()
+        return tuple(on_cpu())
 
     def trains(self, network: nn.Module) -> bool:
         """Whether a network is in training mode."""

@@ -26,6 +26,7 @@ from equivalence.scripts import places
 from equivalence.scripts.overflow import Overflow, OverflowSeen, inspect
 from equivalence.scripts.recording import RunRecorder
 from equivalence.scripts.steps import ScriptNetwork
+from equivalence.sides.torch_devices import on_cpu
 from equivalence.sides.torch_modes import MOVES, as_written
 from equivalence.sides.torch_training import look
 from equivalence.stream.observer import installed
@@ -116,7 +117,7 @@ class TorchSide:
 
     def _observers(self, others: tuple) -> tuple:
         """What sees each operator of a run."""
-        return (self.drawing, *others)
+        return (self.drawing, *on_cpu(), *others)
 
     # What a recorder asks.
 

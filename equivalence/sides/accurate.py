@@ -15,6 +15,7 @@ Compiled graphs, and kernels inside a fused primitive such as `LSTM`, cannot be 
 """
 
 import functools
+import itertools
 import math
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
@@ -135,6 +136,25 @@ def _batch_norm_gradient(
     return scale.reshape(wide) * inverse * (dy - means), of_scale, of_bias
 
 
+def _batch_norm_terms(
+    dy, x, scale, mean, variance, epsilon, trains
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The sizes of what cancels in the three gradients of a BatchNorm.
+
+    Over one sample whose gradient is the same everywhere, nothing but that of the bias is left.
+    """
+    axes, wide = (0, *range(2, x.ndim)), (1, -1, *(1 for _ in x.shape[2:]))
+    if trains:
+        mean, variance = x.mean(axes), x.var(axes)
+    inverse = 1.0 / np.sqrt(variance.reshape(wide) + epsilon)
+    centred = (x - mean.reshape(wide)) * inverse
+    return scale.reshape(wide) * inverse * dy, np.abs(dy * centred).sum(axes), np.abs(dy).sum(axes)
+
+
+TERMS: dict[str, Callable] = {BATCH_NORM_GRADIENT: _batch_norm_terms}
+"""Primitive whose results may cancel -> what cancels; roundings are relative to that."""
+
+
 class _BatchNorm(nn.Cell):
     """What a BatchNorm has made, with a gradient that may be replaced.
 
@@ -209,16 +229,18 @@ class AccurateKernels(Observer):
 
         Of a BatchNorm the first result counts: the mean of a channel may be zero in truth.
         """
+        given, terms = [*map(_in_float64, arguments)], TERMS.get(name)
         with np.errstate(all="ignore"):
-            exact = formula(*map(_in_float64, arguments))
+            exact = formula(*given)
+            cancelling = terms(*given) if terms else itertools.repeat(None)
         results = result if isinstance(result, tuple) else (result,)
         pairs = zip(results, exact if len(results) > 1 else (exact,), strict=True)
-        for number, (tensor, values) in enumerate(pairs):
+        for number, ((tensor, values), sizes) in enumerate(zip(pairs, cancelling, strict=False)):
             memory = tensor.asnumpy()
             if memory.dtype.kind != "f":
                 continue
             if name != BATCH_NORM or number == 0:
-                error = _own_error(memory, values)
+                error = _own_error(memory, values, sizes)
                 self.errors[name] = max(error, self.errors.get(name, 0.0))
             if name in self.replaced:
                 with np.errstate(all="ignore"):
@@ -233,13 +255,20 @@ def _in_float64(argument: Any) -> Any:
     return values.astype(np.float64) if values.dtype.kind == "f" else values
 
 
-def _own_error(got: np.ndarray, exact: np.ndarray) -> float:
-    """The error of a kernel's result in roundings; infinite for a NaN where there is none."""
+def _own_error(got: np.ndarray, exact: np.ndarray, terms: np.ndarray | None = None) -> float:
+    """The error of a kernel's result in roundings; infinite for a NaN where there is none.
+
+    terms: what cancels in it; None: nothing does.
+    """
     unit_roundoff = UNIT_ROUNDOFF[str(got.dtype)]
     error = distance(got, np.asarray(exact).astype(got.dtype).astype(np.float64))
     if error.mismatched:
         return math.inf
+    size, peak = error.scale, error.peak
+    if terms is not None:
+        size = max(size, float(np.linalg.norm(terms)))
+        peak = max(peak, float(np.abs(terms).max(initial=0.0)))
     return max(
-        roundings(error.norm, 0.0, error.scale, unit_roundoff),
-        roundings(error.largest, 0.0, error.peak, unit_roundoff),
+        roundings(error.norm, 0.0, size, unit_roundoff),
+        roundings(error.largest, 0.0, peak, unit_roundoff),
     )

@@ -27,6 +27,7 @@ from equivalence.sample import INTEGER_BUFFERS, AnySample, Perturbed, Sample
 from equivalence.sides.modes import Given, Modes
 from equivalence.sides.protocols import Watch
 from equivalence.sides.torch_constants import Constants, as_pairs, numbers
+from equivalence.sides.torch_devices import AbsentCuda
 from equivalence.sides.torch_modes import (
     SkipInitialisation,
     Widened,
@@ -121,6 +122,9 @@ class TorchNetwork:
 
     place, device = CPU, torch.device("cpu")
 
+    cuda = AbsentCuda()
+    """What lets it run where torch has not the CUDA that it asks for."""
+
     leave: Collection[str] = ()
     """The attributes that a run finds as the one before has left them, made by a constructor."""
 
@@ -135,8 +139,10 @@ class TorchNetwork:
     ):
         self.place, self.device = place, beside(place)
         self.draws = torch_draws.TorchDraws()
+        self.cuda = AbsentCuda()
         make = functools.partial(build, target, arguments, or_plain=True)
         make = functools.partial(without_values, make) if empty else make
+        make = functools.partial(self.cuda.building, make)
         with on(self.device), SkipInitialisation():
             network = make()
         demand_network(target, network, "PyTorch")
@@ -435,7 +441,7 @@ class TorchNetwork:
         with contextlib.ExitStack() as modes:
             modes.enter_context(computing_on(self.device, self.place.mode))
             modes.enter_context(as_written())
-            observers: list[Observer] = [*self.draws.observers]
+            observers: list[Observer] = [*self.draws.observers, *self.cuda.observers()]
             if dtype != "float64":
                 with installed(*observers):
                     yield None

@@ -1,6 +1,7 @@
 """PyTorch's training steps behind the verbs of `torch_network`."""
 
 import contextlib
+import functools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -19,6 +20,7 @@ from equivalence.randomness.torch_draws import TorchDraws
 from equivalence.sample import INTEGER_BUFFERS, AnySample, moved
 from equivalence.sides.protocols import Watch
 from equivalence.sides.torch_constants import Constants, numbers
+from equivalence.sides.torch_devices import AbsentCuda
 from equivalence.sides.torch_modes import SkipInitialisation, on
 from equivalence.sides.torch_network import (
     TorchNetwork,
@@ -44,23 +46,25 @@ class TorchTraining(TorchNetwork):
         # In later steps other kinks matter: flips there are part of the training's sensitivity.
         self.settles = steps == 1
         self.noted = (1, steps)
+        self.cuda = AbsentCuda()
+        self._make = functools.partial(self.cuda.building, lambda: build(target, arguments))
         self._built = target, arguments
         self.renew()
-        self.constants = Constants(lambda: build(target, arguments).network, self.module)
+        self.constants = Constants(lambda: self._make().network, self.module)
         self.modes = self._modes()
         self._copies = self._copied()
         self.attributes = self._written()
 
     def renew(self) -> None:
         """Build the step anew, without the state of a run."""
-        target, arguments = self._built
         with on(self.device), SkipInitialisation():
-            self.step = build(target, arguments)
+            self.step = self._make()
         self.module = getattr(self.step, "network", None)
         if not isinstance(self.step, nn.Module) or not isinstance(self.module, nn.Module):
+            target, built = self._built[0], type(self.step).__name__
             raise DeclarationError(
-                f"{target!r} builds a {type(self.step).__name__}, not a training step: a module "
-                "that makes one update when called, with the trained module as `network`"
+                f"{target!r} builds a {built}, not a training step: a module that makes one update "
+                "when called, with the trained module as `network`"
             )
 
     def _ask(self, training: bool) -> None:
@@ -139,7 +143,7 @@ class TorchTraining(TorchNetwork):
         if not held.groups(self._held(), _shapes(self._weights())):
             return []
         with torch.random.fork_rng(), on(self.device):
-            self.step = build(*self._built)  # with initial values, which tell a copy from zeros
+            self.step = self._make()  # with initial values, which tell a copy from zeros
         self.module = self.step.network
         kept, weights = self._held(), self._weights()
         arrays = [{n: numbers(v) for n, v in each.items()} for each in (kept, weights)]

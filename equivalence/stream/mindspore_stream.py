@@ -8,7 +8,6 @@ import contextlib
 import functools
 import importlib
 import sys
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
 from typing import Any
@@ -23,7 +22,7 @@ from mindspore.ops.operations._grad_ops import BatchNormGrad
 from mindspore.train import amp
 
 from equivalence import releases
-from equivalence.errors import of_engine, of_models, of_stand_in
+from equivalence.errors import of_engine, of_models, of_stand_in, warn_models
 from equivalence.files import shown
 from equivalence.stream import observer
 from equivalence.stream.observer import Entered, Left, running
@@ -375,14 +374,10 @@ def keeping_device() -> Iterator[None]:
     set_context, set_device = ms.set_context, ms.set_device
 
     def kept(target: str | None) -> bool:
-        here, level = ms.get_context("device_target"), 2
-        while of_engine((frame := sys._getframe(level)).f_code.co_filename):
-            if frame.f_globals["__name__"] == DEVICES:
-                return False
-            level += 1
-        if target in (None, here):
+        here = ms.get_context("device_target")
+        if target in (None, here) or sys._getframe(2).f_globals["__name__"] == DEVICES:
             return False
-        warnings.warn(KEPT.format(target, here), stacklevel=level + 1)
+        warn_models(KEPT.format(target, here))
         return True
 
     def asked_in_context(**values: Any) -> None:

@@ -16,12 +16,13 @@ from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatc
 from equivalence.stream import observer
 from equivalence.stream.observer import Entered, Left, running
 
-FUNCTIONS = ("code", "draws", "factors", "precision", "initialisation")
+FUNCTIONS = ("devices", "code", "draws", "factors", "precision", "initialisation")
 OPERATORS = ("moves", "calls", "reach", "kinks", "rounding", "replay", "borrowing")
 
 ORDER = (*FUNCTIONS, *OPERATORS)
 """From the network to the kernel: who is told of a call first. The order decides bits.
 
+devices: puts the CPU in the place of CUDA.
 code: what reads the code of a network, or changes what it says.
 draws: pins random functions, and notes them.
 factors: rounds the factors of functions that other frameworks compute by products.

@@ -43,7 +43,6 @@ COMMANDS = [
     ("leaving:Net ports:Net", "importing leaving ends the process by SystemExit(0) (", "__main__"),
     ("nets:Net leaving:Net", "importing leaving ends the process by SystemExit(0) (", "__main__"),
     # What runs elsewhere, or gives nothing.
-    ("odd:OnCuda ports:Net *", "Torch not compiled with CUDA", "odd.py:", ".to(x.device)"),
     ("odd:scripted ports:Net *", "'odd:scripted' is TorchScript", "before it was scripted"),
     ("odd:Partly ports:Net *", "inner of 'odd:Partly' is TorchScript", "before it was scripted"),
     (

@@ -245,11 +245,6 @@ class Either(Net):
         return super().forward(x["x"] if isinstance(x, dict) else x)
 
 
-class OnCuda(Net):
-    def forward(self, x):
-        return super().forward(x.cuda())
-
-
 class Partly(nn.Module):
     def __init__(self):
         super().__init__()

@@ -26,3 +26,17 @@ class Scaled(Pooled):
 
     def construct(self, x):
         return self.classifier(1.0001 * self.features(x).mean((2, 3)))
+
+
+class Flat(Pooled):
+    """The mean is of a norm: over one sample nothing goes back through that norm."""
+
+    def construct(self, x):
+        return self.classifier(self.features[:-1](x).mean((2, 3)))
+
+
+class FlatScaled(Flat):
+    """The mean is a little too large."""
+
+    def construct(self, x):
+        return self.classifier(1.0001 * self.features[:-1](x).mean((2, 3)))

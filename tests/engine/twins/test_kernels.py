@@ -102,8 +102,9 @@ def test_other_buckets_are_no_fault_of_the_kernel():
 POOLED = "tests.engine.parts.pooled_"
 
 
-def pooled(candidate="Pooled", **told):
-    return case(POOLED + "pt:Pooled", f"{POOLED}ms:{candidate}", normal(4, 3, 64, 64), **told)
+def pooled(candidate="Pooled", reference="Pooled", samples=4, **told):
+    inputs = normal(samples, 3, 64, 64)
+    return case(f"{POOLED}pt:{reference}", f"{POOLED}ms:{candidate}", inputs, **told)
 
 
 @pytest.mark.parametrize("phase", ["train", "eval"])
@@ -121,6 +122,13 @@ def test_a_network_is_equal_but_for_the_gradient_of_its_batch_norm(phase, execut
     assert not check(pooled(**told), 0).passed
 
 
+def test_what_cancels_in_a_batch_norm_is_no_error_of_its_kernel_without_end():
+    outcome = check(pooled("Flat", "Flat", 1), 0)
+    assert outcome.passed
+    assert [each.name for each in outcome.kernels] == ["BatchNormGrad"]
+    assert outcome.kernels[0].error < 1000
+
+
 CLOUD = "tests.engine.parts.cloud_"
 
 
@@ -136,7 +144,13 @@ def test_a_batch_norm_over_many_rows_is_as_accurate_as_its_sums_may_be():
 
 
 @pytest.mark.parametrize(
-    "wrong", [pooled("Scaled"), pooled("Scaled", phase="eval"), cloud("Damped")]
+    "wrong",
+    [
+        pooled("Scaled"),
+        pooled("Scaled", phase="eval"),
+        cloud("Damped"),
+        pooled("FlatScaled", "Flat", 1),
+    ],
 )
 def test_a_wrong_network_with_a_batch_norm_stays_red(wrong):
     outcome = check(wrong, 0)
