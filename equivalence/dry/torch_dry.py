@@ -13,7 +13,7 @@ from torch.optim import optimizer as hooks
 from equivalence.dry.recorder import DryRecorder
 from equivalence.nesting import of_kind
 from equivalence.scripts.torch_side import TorchSide
-from equivalence.sides.torch_devices import on_cpu
+from equivalence.stream.torch_devices import on_cpu
 from equivalence.stream.torch_stream import unseen, without_functions
 
 

@@ -26,11 +26,11 @@ from equivalence.scripts import places
 from equivalence.scripts.overflow import Overflow, OverflowSeen, inspect
 from equivalence.scripts.recording import RunRecorder
 from equivalence.scripts.steps import ScriptNetwork
-from equivalence.sides.torch_devices import on_cpu
 from equivalence.sides.torch_modes import MOVES, as_written
 from equivalence.sides.torch_training import look
 from equivalence.stream.observer import installed
 from equivalence.stream.patches import patched
+from equivalence.stream.torch_devices import on_cpu
 from equivalence.stream.torch_stream import (
     LOSS,
     Call,

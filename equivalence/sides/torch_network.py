@@ -27,7 +27,6 @@ from equivalence.sample import INTEGER_BUFFERS, AnySample, Perturbed, Sample
 from equivalence.sides.modes import Given, Modes
 from equivalence.sides.protocols import Watch
 from equivalence.sides.torch_constants import Constants, as_pairs, numbers
-from equivalence.sides.torch_devices import AbsentCuda
 from equivalence.sides.torch_modes import (
     SkipInitialisation,
     Widened,
@@ -39,6 +38,7 @@ from equivalence.sides.torch_modes import (
 )
 from equivalence.sides.torch_noise import Noise, Precisions, ProductFunctions, WatchedPrecision
 from equivalence.stream.observer import installed
+from equivalence.stream.torch_devices import AbsentCuda
 from equivalence.stream.torch_stream import MAX_POOLINGS, Observer
 from equivalence.structure.layers import Called, Layer, Sink, Site, below
 from equivalence.structure.looked_up import LookedUp, looked_up

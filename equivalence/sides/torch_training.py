@@ -20,13 +20,13 @@ from equivalence.randomness.torch_draws import TorchDraws
 from equivalence.sample import INTEGER_BUFFERS, AnySample, moved
 from equivalence.sides.protocols import Watch
 from equivalence.sides.torch_constants import Constants, numbers
-from equivalence.sides.torch_devices import AbsentCuda
 from equivalence.sides.torch_modes import SkipInitialisation, on
 from equivalence.sides.torch_network import (
     TorchNetwork,
     _array,
     beside,
 )
+from equivalence.stream.torch_devices import AbsentCuda
 from equivalence.structure import torch_steps
 from equivalence.structure.weights import comparable
 from equivalence.targets import build

@@ -9,8 +9,8 @@ from torch import nn
 from equivalence import errors
 from equivalence.declare.draws import normal
 from equivalence.errors import SideError, lacks_cuda
-from equivalence.sides import torch_devices
-from equivalence.sides.torch_devices import KEPT, AbsentCuda, OnCpu, on_cpu
+from equivalence.stream import torch_devices
+from equivalence.stream.torch_devices import KEPT, AbsentCuda, OnCpu, on_cpu
 from equivalence.twins.check import check
 from tests.engine.parts.small import case
 
