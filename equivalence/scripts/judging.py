@@ -47,6 +47,9 @@ DRAWN = "drawn"
 LOADER = "loader"
 """How the name of what differs in a loader of the script begins, in the stage `data`."""
 
+WHOLE = 1e-4
+"""How near to a whole number the inverse of a factor is that is written as a fraction."""
+
 Key = tuple[int, str, str]
 """The number of a step, a stage, and what is compared there."""
 
@@ -332,6 +335,8 @@ class Expectation:
                 if stage == "data":
                     how = explained.of_batch(values, expected.truth)
                     told += self._instead(kept, name, values) or (f": {how}" if how else "")
+                if stage in ("gradients", "clipping"):
+                    told += _multiple(expected, values, unit)
                 if stage == "update" and name in self.statistics:
                     told += self._more_calls(self.statistics[name], theirs, ours)
                 undefined = expected.distance(values).mismatched if values.dtype.kind == "f" else 0
@@ -459,6 +464,26 @@ def _off(expected: Expected, values: np.ndarray) -> str:
         return f"is {one:.7g}, and {two:.7g} in the original"
     share = error.norm / error.scale if error.scale else math.inf
     return f"is off by {share:.2g} of its size" if share < math.inf else "is not zero"
+
+
+def _multiple(expected: Expected, values: np.ndarray, unit_roundoff: float) -> str:
+    """Which multiple of the truth a tensor is, as the end of a sentence; "" where it is none.
+
+    It is one where no more than rounding is left of the difference from that multiple. A number
+    alone is a multiple of any other.
+    """
+    truth = expected.truth.reshape(-1).astype(np.float64)
+    ours = values.reshape(-1).astype(np.float64)
+    power = float(truth @ truth)
+    factor = float(ours @ truth) / power if power and truth.size > 1 else math.nan
+    if not (math.isfinite(factor) and factor):
+        return ""
+    if max(expected.errors((ours / factor).reshape(values.shape), unit_roundoff)) > BUDGET:
+        return ""
+    part = round(1.0 / factor)
+    if part > 1 and abs(1.0 / factor - part) < WHOLE * part:
+        return f"; it is 1/{part} of the original's"
+    return f"; it is {factor:.6g} times the original's"
 
 
 def settings_apart(theirs: Step, ours: Step, run: TrainingRun) -> Iterator[StepDeparture]:

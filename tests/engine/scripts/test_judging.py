@@ -293,3 +293,21 @@ def test_a_batch_that_is_normalised_once_more_is_told_so():
     )
     (found,) = Expectation(plain).judge(run(given(pictures**2))).departures
     assert "normalised" not in found.told
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda x: x / 1024, "; it is 1/1024 of the original's"),
+        (lambda x: x * 1024, "; it is 1024 times the original's"),
+        (lambda x: -x, "; it is -1 times the original's"),
+        (lambda x: x * 0.3, "; it is 0.3 times the original's"),
+        (lambda x: np.clip(x, -0.5, 0.5), ""),
+        (lambda x: x * np.float32(0.0), ""),
+    ],
+)
+@pytest.mark.parametrize("stage", ["gradients", "reached"])
+def test_a_multiple_of_a_gradient_is_told(stage, change, told):
+    kept = getattr(run().steps[0], stage)["0:fc.weight"].values
+    (found,) = departures(lambda s: getattr(s, stage).update(stored("0:fc.weight", change(kept))))
+    assert found.told.partition(" of its size")[2] == told
