@@ -2,7 +2,7 @@
 
 import dataclasses
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from equivalence.declare import pipeline as pipelines
@@ -22,8 +22,18 @@ DEFAULTS = {"phase": "train", "dtype": "float32", "execution": "pynative"}
 
 @functools.cache
 def _twins() -> dict[str, Twin | Pipeline]:
-    every = (*declared(), *TWINS, *HIDDEN, *declared_pipelines.declared())
-    return {twin.name: twin for twin in every}
+    return by_name((*declared(), *TWINS, *HIDDEN, *declared_pipelines.declared()))
+
+
+def by_name(every: Iterable[Twin | Pipeline]) -> dict[str, Twin | Pipeline]:
+    """Twins by their names. Raises DeclarationError where two have one name."""
+    found: dict[str, Twin | Pipeline] = {}
+    for twin in every:
+        if found.setdefault(twin.name, twin) is not twin:
+            raise DeclarationError(
+                f"two twins are called {twin.name!r}: a mistake in one would be put into the other"
+            )
+    return found
 
 
 @functools.cache

@@ -23,7 +23,7 @@ CENTRED = victim("centred")
 TIMESTEPS = victim("timesteps")
 PALETTE = victim("palette")
 POSITIONS = victim("positions")
-SAMPLER = victim("sampler")
+SAMPLER = victim("looked_up_sampler")
 LOOKED_UP = "tests.engine.parts.looked_up_ms:"
 
 
@@ -107,8 +107,9 @@ DEFECTS = (
         LOOKED_UP + "LastDoubled", "the last number of an array of the module", cause="SIGMAS"),
     candidate("guidance_of_a_module_that_no_step_reads", SAMPLER.at(""), LOOKED_UP + "GuidedLess",
         "digits swapped in a list of another module", cause="GUIDANCE"),
-    candidate("beta_of_a_schedule_that_no_step_reads", SAMPLER.at(""), LOOKED_UP + "last_beta",
-        "the end of a list that an object of the network's keeps", cause="betas"),
+    candidate("beta_of_a_schedule_that_no_step_reads", SAMPLER.at("schedule"),
+        LOOKED_UP + "last_beta", "the end of a list that an object of the network's keeps",
+        cause="betas"),
     candidate("anchor_of_a_list_that_no_step_reads", SAMPLER.compiled.at(""),
         LOOKED_UP + "last_anchor", "one number in a list of lists", cause="anchors"),
     candidate("centre_from_zero", CENTRED.evaluated, HERE + "FromZero",

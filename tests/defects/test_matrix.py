@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import pytest
 from mindspore import nn
@@ -13,6 +14,7 @@ from tests import defects
 from tests.defects import mutants
 from tests.defects.defect import Defect
 from tests.defects.matrix import ENOUGH, Correct, Matrix, Row, encode
+from tests.defects.twins import TWINS
 
 OTHER_EPSILON = {"edit": None, "arguments": {"eps": 1e-4}}
 
@@ -63,6 +65,14 @@ def test_a_name_taken_twice_is_refused(monkeypatch):
 def test_a_case_that_does_not_exist_is_refused(changes, complaint):
     with pytest.raises(DeclarationError, match=complaint):
         mutants.right_case(defect(**changes))
+
+
+@pytest.mark.representative
+def test_two_twins_of_one_name_are_refused():
+    one, *_ = TWINS
+    assert mutants.by_name([one, one]) == {one.name: one}
+    with pytest.raises(DeclarationError, match=f"two twins are called '{one.name}'"):
+        mutants.by_name([one, replace(one)])
 
 
 def test_the_case_is_the_first_that_matches():

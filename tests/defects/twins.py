@@ -40,7 +40,7 @@ TWINS = (
         phases=("train",),
     ),
     Twin(
-        "sampler",
+        "looked_up_sampler",
         reference="tests.engine.parts.looked_up_pt:Sampler",
         candidate="tests.engine.parts.looked_up_ms:Sampler",
         inputs=[normal(3, 4)],
