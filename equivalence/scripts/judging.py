@@ -474,9 +474,11 @@ def _multiple(expected: Expected, values: np.ndarray, unit_roundoff: float) -> s
     """
     truth = expected.truth.reshape(-1).astype(np.float64)
     ours = values.reshape(-1).astype(np.float64)
+    if truth.size < 2 or not (np.isfinite(truth).all() and np.isfinite(ours).all()):
+        return ""
     power = float(truth @ truth)
-    factor = float(ours @ truth) / power if power and truth.size > 1 else math.nan
-    if not (math.isfinite(factor) and factor):
+    factor = float(ours @ truth) / power if power else 0.0
+    if not factor:
         return ""
     if max(expected.errors((ours / factor).reshape(values.shape), unit_roundoff)) > BUDGET:
         return ""

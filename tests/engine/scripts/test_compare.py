@@ -2,6 +2,7 @@
 
 import pytest
 
+from equivalence import errors
 from equivalence.distributed import alone
 from equivalence.errors import SideError, WeightError
 from equivalence.scripts.running import ScriptTraining
@@ -83,7 +84,8 @@ def test_a_port_that_compiles_all_of_its_steps_runs_in_pynative_mode_and_that_is
     assert (wrong.verdict.departures[0].step, wrong.verdict.departures[0].stage) == (1, "clipping")
 
 
-def test_a_port_that_is_written_for_an_ascend_runs_where_it_is_compared(compared):
+def test_a_port_that_is_written_for_an_ascend_runs_where_it_is_compared(compared, monkeypatch):
+    monkeypatch.setattr(errors, "_warned", set())
     with pytest.warns(UserWarning, match="it asks for Ascend, and runs on the CPU on which it is"):
         assert compared("plain", (FOR_ASCEND[0], FOR_ASCEND[1].replace("GRAPH", "PYNATIVE")))
 

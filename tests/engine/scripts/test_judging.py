@@ -311,3 +311,11 @@ def test_a_multiple_of_a_gradient_is_told(stage, change, told):
     kept = getattr(run().steps[0], stage)["0:fc.weight"].values
     (found,) = departures(lambda s: getattr(s, stage).update(stored("0:fc.weight", change(kept))))
     assert found.told.partition(" of its size")[2] == told
+
+
+@pytest.mark.parametrize("value", [np.inf, np.nan])
+def test_no_multiple_is_told_of_what_is_not_finite(value):
+    values = WEIGHTS.copy()
+    values[0, 0] = value
+    (found,) = departures(lambda s: s.reached.update(stored("0:fc.weight", values)))
+    assert found.told == "has 1 element that is NaN or infinite on one side"
