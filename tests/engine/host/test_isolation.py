@@ -297,3 +297,9 @@ def test_models_ask_for_another_device_in_vain_and_are_warned_with_their_line(tm
 def test_the_device_on_which_is_compared_is_set_as_ever():
     with isolated(), pytest.raises(RuntimeError, match="Unsupported device target Ascend"):
         place("ascend").enter()
+
+
+def test_without_mindspore_no_device_is_kept(monkeypatch):
+    monkeypatch.delitem(sys.modules, "mindspore")
+    with isolation._keeping_device() as kept:
+        assert kept is None
