@@ -6,7 +6,6 @@ import os
 import re
 import sys
 import traceback
-import warnings
 from collections.abc import Callable, Iterator
 from types import FrameType, TracebackType
 
@@ -295,11 +294,14 @@ def lacks_cuda(error: BaseException | None) -> bool:
 
     error: what it raised, or what was raised from that.
     """
+    return any(_NO_CUDA.search(str(each)) for each in causes(error))
+
+
+def causes(error: BaseException | None) -> Iterator[BaseException]:
+    """An exception, and each that the one before was raised from."""
     while error is not None:
-        if _NO_CUDA.search(str(error)):
-            return True
+        yield error
         error = error.__cause__
-    return False
 
 
 _LIKELY: tuple[tuple[re.Pattern, Callable[[re.Match], str]], ...] = (
@@ -408,21 +410,6 @@ IN_THE_CLONE = (
 def of_models(file: str) -> bool:
     """Whether a source file is the models' own: neither the engine's nor a library's."""
     return not (of_engine(file) or _FOREIGN.search(file) or _framework_of(file))
-
-
-def warn_models(message: str) -> None:
-    """Warn at the line of the models' own code that runs now, once in a process for each file."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and not of_models(frame.f_code.co_filename):
-        frame = frame.f_back
-    file = frame.f_code.co_filename if frame is not None else ""
-    if frame is not None and (message, file) not in _warned:
-        _warned.add((message, file))
-        warnings.warn_explicit(message, UserWarning, file, frame.f_lineno)
-
-
-_warned: set[tuple[str, str]] = set()
-"""What models have been warned of: a message and a file."""
 
 
 def of_engine(file: str) -> bool:

@@ -15,10 +15,9 @@ Compiled graphs, and kernels inside a fused primitive such as `LSTM`, cannot be 
 """
 
 import functools
-import itertools
 import math
 from collections.abc import Callable, Collection, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import mindspore as ms
 import numpy as np
@@ -116,43 +115,36 @@ def _batch_norm(x, scale, bias, mean, variance, epsilon, momentum) -> tuple[np.n
     return y, of_batch, spread, *running
 
 
-def _batch_norm_gradient(
-    dy, x, scale, mean, variance, epsilon, trains
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+class Exact(NamedTuple):
+    """What a kernel gives in truth, where it may cancel.
+
+    results: in float64. sizes: of what cancels in each, to which its roundings are relative.
+    """
+
+    results: tuple[np.ndarray, ...]
+    sizes: tuple[np.ndarray, ...]
+
+
+def _batch_norm_gradient(dy, x, scale, mean, variance, epsilon, trains) -> Exact:
     """The gradients of the input, the scale and the bias of a BatchNorm.
 
     dy, x: (N, C, ...). scale: (C,). mean, variance: those of evaluation, (C,); in training those of
-    the batch are computed. See Ioffe and Szegedy, "Batch Normalization", 2015.
+    the batch are computed. See Ioffe and Szegedy, "Batch Normalization", 2015. Over one sample
+    whose gradient is the same everywhere, nothing but that of the bias is left.
     """
     axes, wide = (0, *range(2, x.ndim)), (1, -1, *(1 for _ in x.shape[2:]))
     if trains:
         mean, variance = x.mean(axes), x.var(axes)
     inverse = 1.0 / np.sqrt(variance.reshape(wide) + epsilon)
     centred = (x - mean.reshape(wide)) * inverse
-    of_scale, of_bias = (dy * centred).sum(axes), dy.sum(axes)
+    terms, factor = dy * centred, scale.reshape(wide) * inverse
+    of_scale, of_bias = terms.sum(axes), dy.sum(axes)
+    plain = factor * dy
+    sizes = plain, np.abs(terms).sum(axes), np.abs(dy).sum(axes)
     if not trains:
-        return scale.reshape(wide) * inverse * dy, of_scale, of_bias
+        return Exact((plain, of_scale, of_bias), sizes)
     means = (of_bias.reshape(wide) + centred * of_scale.reshape(wide)) / (x.size / x.shape[1])
-    return scale.reshape(wide) * inverse * (dy - means), of_scale, of_bias
-
-
-def _batch_norm_terms(
-    dy, x, scale, mean, variance, epsilon, trains
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The sizes of what cancels in the three gradients of a BatchNorm.
-
-    Over one sample whose gradient is the same everywhere, nothing but that of the bias is left.
-    """
-    axes, wide = (0, *range(2, x.ndim)), (1, -1, *(1 for _ in x.shape[2:]))
-    if trains:
-        mean, variance = x.mean(axes), x.var(axes)
-    inverse = 1.0 / np.sqrt(variance.reshape(wide) + epsilon)
-    centred = (x - mean.reshape(wide)) * inverse
-    return scale.reshape(wide) * inverse * dy, np.abs(dy * centred).sum(axes), np.abs(dy).sum(axes)
-
-
-TERMS: dict[str, Callable] = {BATCH_NORM_GRADIENT: _batch_norm_terms}
-"""Primitive whose results may cancel -> what cancels; roundings are relative to that."""
+    return Exact((factor * (dy - means), of_scale, of_bias), sizes)
 
 
 class _BatchNorm(nn.Cell):
@@ -229,18 +221,19 @@ class AccurateKernels(Observer):
 
         Of a BatchNorm the first result counts: the mean of a channel may be zero in truth.
         """
-        given, terms = [*map(_in_float64, arguments)], TERMS.get(name)
         with np.errstate(all="ignore"):
-            exact = formula(*given)
-            cancelling = terms(*given) if terms else itertools.repeat(None)
+            exact = formula(*map(_in_float64, arguments))
         results = result if isinstance(result, tuple) else (result,)
-        pairs = zip(results, exact if len(results) > 1 else (exact,), strict=True)
-        for number, ((tensor, values), sizes) in enumerate(zip(pairs, cancelling, strict=False)):
+        sizes: Sequence[np.ndarray | None] = [None] * len(results)
+        if isinstance(exact, Exact):
+            exact, sizes = exact
+        pairs = zip(results, exact if len(results) > 1 else (exact,), sizes, strict=True)
+        for number, (tensor, values, terms) in enumerate(pairs):
             memory = tensor.asnumpy()
             if memory.dtype.kind != "f":
                 continue
             if name != BATCH_NORM or number == 0:
-                error = _own_error(memory, values, sizes)
+                error = _own_error(memory, values, terms)
                 self.errors[name] = max(error, self.errors.get(name, 0.0))
             if name in self.replaced:
                 with np.errstate(all="ignore"):

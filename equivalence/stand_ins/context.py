@@ -13,6 +13,7 @@ from mindspore import ops
 from mindspore.ops import functional_overload
 from mindspore.ops.auto_generate import gen_ops_prim, pyboost_inner_prim
 
+from equivalence.errors import causes
 from equivalence.stand_ins.table import (
     COMPILED,
     FALLBACKS,
@@ -292,11 +293,7 @@ def lacks_kernel(error: BaseException | None) -> bool:
 
     error: what it raised, or what was raised from that.
     """
-    while error is not None:
-        if _LACKING.search(str(error)):
-            return True
-        error = error.__cause__
-    return False
+    return any(_LACKING.search(str(each)) for each in causes(error))
 
 
 def _is_on_cpu() -> bool:

@@ -22,10 +22,10 @@ from mindspore.ops.operations._grad_ops import BatchNormGrad
 from mindspore.train import amp
 
 from equivalence import releases
-from equivalence.errors import of_engine, of_models, of_stand_in, warn_models
+from equivalence.errors import of_engine, of_models, of_stand_in
 from equivalence.files import shown
 from equivalence.stream import observer
-from equivalence.stream.observer import Entered, Left, running
+from equivalence.stream.observer import Entered, Left, running, warn_models
 from equivalence.stream.patches import patched
 
 PARSER = importlib.import_module(

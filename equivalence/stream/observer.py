@@ -9,9 +9,12 @@ those before it have made of the call. What an observer calls itself is seen by 
 import contextlib
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import FrameType
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
+
+from equivalence.errors import of_models
 
 RUN: Any = object()
 """What `replace` gives where nothing stands for the call, which then runs."""
@@ -210,6 +213,21 @@ def callers() -> Iterator[FrameType]:
         if not in_stream(frame):
             yield frame
         frame = frame.f_back
+
+
+def warn_models(message: str) -> None:
+    """Warn at the line of the models' own code that runs now, once in a process for each file."""
+    for frame in callers():
+        file = frame.f_code.co_filename
+        if of_models(file):
+            if (message, file) not in _warned:
+                _warned.add((message, file))
+                warnings.warn_explicit(message, UserWarning, file, frame.f_lineno)
+            return
+
+
+_warned: set[tuple[str, str]] = set()
+"""What models have been warned of: a message and a file."""
 
 
 def in_stream(frame: FrameType) -> bool:

@@ -9,15 +9,13 @@ from typing import Any, TypeVar
 import torch
 from torch import nn
 
-from equivalence.errors import lacks_cuda, of_models, warn_models
+from equivalence.errors import lacks_cuda, of_models
+from equivalence.stream.observer import RUN, warn_models
 from equivalence.stream.torch_stream import Call, Observer
 
 KEPT = "it asks for CUDA, which this torch does not have, and runs on the CPU"
 
 CPU = torch.device("cpu")
-
-MOVES, PINS = (torch.Tensor.cuda,), (torch.Tensor.pin_memory,)
-"""Functions that give the tensor itself where it is on the CPU already, which has no other."""
 
 _NAMED = re.compile(r"\bcuda\b")
 
@@ -44,10 +42,11 @@ class OnCpu(Observer):
             call.kwargs = call.kwargs | {"device": self._instead(call.kwargs["device"])}
 
     def replace(self, call: Call) -> Any:
-        """A tensor itself, where it is to be moved to CUDA."""
-        if call.function in MOVES:
+        """A tensor itself, where it is to be moved to CUDA, or pinned for that."""
+        if call.function is torch.Tensor.cuda:
             warn_models(KEPT)
-        return call.args[0] if call.function in (*MOVES, *PINS) else super().replace(call)
+            return call.args[0]
+        return call.args[0] if call.function is torch.Tensor.pin_memory else RUN
 
     def _instead(self, asked: Any) -> Any:
         number = isinstance(asked, int) and not isinstance(asked, bool)
@@ -64,9 +63,12 @@ def on_cpu() -> list[Observer]:
 
 
 class AbsentCuda:
-    """Whether a network asks for CUDA where torch has none, and what lets it run all the same."""
+    """Whether a network asks for CUDA where torch has none, and what lets it run all the same.
 
-    asked = False
+    asked: whether it does; None before it is built.
+    """
+
+    asked: bool | None = None
 
     def building(self, make: Callable[[], T]) -> T:
         """What `make` builds, a second time on the CPU where it asks for CUDA."""
@@ -80,8 +82,9 @@ class AbsentCuda:
                 raise
             self.asked = True
             return self.building(make)
-        if isinstance(built, nn.Module) and not torch.cuda.is_available():
-            self.asked = any(map(_names_cuda, {type(each) for each in built.modules()}))
+        if self.asked is None and isinstance(built, nn.Module):
+            modules = {type(each).__module__ for each in built.modules()}
+            self.asked = not torch.cuda.is_available() and any(map(_names_cuda, modules))
         return built
 
     def observers(self) -> list[Observer]:
@@ -89,9 +92,9 @@ class AbsentCuda:
         return on_cpu() if self.asked else []
 
 
-def _names_cuda(cls: type) -> bool:
-    """Whether the source of the models' own class, or of what lies beside it, names CUDA."""
-    module = sys.modules.get(cls.__module__)
+def _names_cuda(name: str) -> bool:
+    """Whether the source of a module of the models' own names CUDA."""
+    module = sys.modules.get(name)
     file = getattr(module, "__file__", None)
     if module is None or file is None or not of_models(file):
         return False

@@ -2,13 +2,13 @@
 
 import pytest
 
-from equivalence import errors
 from equivalence.distributed import alone
 from equivalence.errors import SideError, WeightError
 from equivalence.scripts.running import ScriptTraining
 from equivalence.scripts.steps import UNCOMPILED
 from equivalence.scripts.text import lines
 from equivalence.stand_ins.loss_scales import CHECKED
+from equivalence.stream import observer
 from tests.engine.scripts.mistakes import MISTAKES, STYLES
 
 ONE_OF_EACH = [next(each for each in MISTAKES if each.pair == pair) for pair in STYLES]
@@ -85,7 +85,7 @@ def test_a_port_that_compiles_all_of_its_steps_runs_in_pynative_mode_and_that_is
 
 
 def test_a_port_that_is_written_for_an_ascend_runs_where_it_is_compared(compared, monkeypatch):
-    monkeypatch.setattr(errors, "_warned", set())
+    monkeypatch.setattr(observer, "_warned", set())
     with pytest.warns(UserWarning, match="it asks for Ascend, and runs on the CPU on which it is"):
         assert compared("plain", (FOR_ASCEND[0], FOR_ASCEND[1].replace("GRAPH", "PYNATIVE")))
 

@@ -55,7 +55,10 @@ def test_a_law_is_the_same_by_all_names(name):
 
 
 def test_a_run_without_a_step_or_a_network_is_an_error_with_the_cure():
-    with pytest.raises(DeclarationError, match="ends without an update by an optimiser"):
+    with pytest.raises(
+        DeclarationError,
+        match=r"^the candidate m\.py ends without an update by an optimiser that could be seen$",
+    ):
         demand_steps(TrainingRun(), "candidate", "m.py")
     with pytest.raises(DeclarationError, match="no call of a network was seen: call the network"):
         demand_steps(TrainingRun(steps=[Step()]), "reference", "t.py")

@@ -6,10 +6,9 @@ import pytest
 import torch
 from torch import nn
 
-from equivalence import errors
 from equivalence.declare.draws import normal
 from equivalence.errors import SideError, lacks_cuda
-from equivalence.stream import torch_devices
+from equivalence.stream import observer, torch_devices
 from equivalence.stream.torch_devices import KEPT, AbsentCuda, OnCpu, on_cpu
 from equivalence.twins.check import check
 from tests.engine.parts.small import case
@@ -60,7 +59,7 @@ def test_the_rest_of_a_call_is_as_it_was():
 
 
 def test_each_file_is_warned_once_with_its_line(monkeypatch):
-    monkeypatch.setattr(errors, "_warned", set())
+    monkeypatch.setattr(observer, "_warned", set())
     with pytest.warns(UserWarning, match="asks for CUDA") as warned, OnCpu():
         torch.ones(2).cuda().to("cuda")
     assert [str(each.message) for each in warned] == [KEPT]
@@ -77,7 +76,10 @@ def test_a_port_of_a_network_on_cuda_is_compared(kind):
 
 def test_what_is_not_seen_to_ask_is_an_error_with_the_cure(monkeypatch):
     monkeypatch.setattr(torch_devices, "_names_cuda", lambda _: False)
-    with pytest.raises(SideError, match="take the device from what is there"):
+    with pytest.raises(
+        SideError,
+        match=r"Torch not compiled with CUDA.* \(.*on_cuda_pt\.py:\d+ .*as in \.to\(x\.device\)",
+    ):
         check(case(f"{PARTS}_pt:Moved", f"{PARTS}_ms:Halved", normal(5, 4)), 0)
 
 

@@ -79,24 +79,21 @@ def test_a_candidate_without_state_passes(execution):
 
 
 def test_values_that_neither_side_takes_are_no_mistake_of_the_candidate(monkeypatch):
-    def loss(candidate):
-        # The second draw alone has a label 5 for five classes.
-        inputs = normal(5, 5), integers(5, high=6)
-        sides = "torch.nn:NLLLoss", f"mindspore.{candidate}:NLLLoss"
-        named = Twin("mint_nllloss", *sides, inputs, configs=({"reduction": "sum"},))
-        return TwinCase(named, {"reduction": "sum"}, "train", "float32", "pynative", "cpu")
-
-    labels = [draw(loss("mint.nn"), 0).inputs()[1]]
-    assert max(labels[0]) < 5
+    # The second draw alone has a label 5 for five classes.
+    inputs, config = (normal(5, 5), integers(5, high=6)), {"reduction": "sum"}
+    sides = "torch.nn:NLLLoss", "mindspore.mint.nn:NLLLoss"
+    twin = Twin("mint_nllloss", *sides, inputs, configs=(config,))
+    loss = TwinCase(twin, config, "train", "float32", "pynative", "cpu")
+    assert max(draw(loss, 0).inputs()[1]) < 5
     with pytest.raises(SideError) as error:
-        check(loss("mint.nn"), 0)
+        check(loss, 0)
     assert error.value.side == "reference"
     assert str(error.value).endswith(
         "Target 5 is out of bounds.; another draw of the inputs gave values that neither side takes"
     )
     monkeypatch.setattr(second_call, "_demand_taken", lambda *_: None)
     with pytest.raises(SideError, match="the candidate raised ValueError"):
-        check(loss("mint.nn"), 0)
+        check(loss, 0)
 
 
 def test_what_is_wrong_in_every_call_keeps_no_state():
