@@ -169,7 +169,7 @@ def isolated() -> Iterator[None]:
 
 def _keeping_device() -> contextlib.AbstractContextManager:
     """A context in which code of models does not change MindSpore's device."""
-    if "mindspore" not in sys.modules:  # it is not installed, or cannot be imported
+    if sys.modules.get("mindspore") is None:  # not installed, not to be had, or kept from here
         return contextlib.nullcontext()
     from equivalence.stream.mindspore_stream import keeping_device
 

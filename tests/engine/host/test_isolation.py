@@ -303,3 +303,6 @@ def test_without_mindspore_no_device_is_kept(monkeypatch):
     monkeypatch.delitem(sys.modules, "mindspore")
     with isolation._keeping_device() as kept:
         assert kept is None
+    monkeypatch.setitem(sys.modules, "mindspore", None)  # how an import is forbidden
+    with isolation._keeping_device() as kept:
+        assert kept is None
