@@ -167,11 +167,12 @@ def _equal(outcomes: Sequence[Outcome], tried: Sequence[str], reach: Reach | Non
     known = [str(each.case.twin.differs) for each in outcomes if each.case.twin.differs]
     if not verdicts:
         return Answer(f"EQUAL. Both sides raise, as declared, in {_of(outcomes)}.")
-    kernels = {str(kernel) for each in outcomes for kernel in each.kernels}
+    found = sorted((k for each in outcomes for k in each.kernels), key=lambda k: k.error)
+    kernels = {kernel.name: str(kernel) for kernel in found}  # each with its largest error
     but = ""
     if kernels:
         moved = number(max(each.moved for each in outcomes))
-        but = f" but for {listed(sorted(kernels))}, with which it is {moved} roundings off"
+        but = f" but for {listed(sorted(kernels.values()))}, with which it is {moved} roundings off"
     first = f"DIFFERENT AS DECLARED ({known[0]})." if known else f"EQUAL{but}."
     if all(isinstance(each.case, MindSporeCase) for each in outcomes):  # there is no truth
         bits = all(v.needed == 0.0 for v in verdicts)

@@ -6,15 +6,14 @@ overwritten by that of a function in float64 on the same arguments. Later kernel
 where it reads the result, get the accurate values. On a CPU a tensor and its NumPy array share
 memory; elsewhere they do not, and nothing can be overwritten.
 
-The kernel of the gradient of a BatchNorm is not sent to it. So each BatchNorm becomes a cell that
-has the same result, and whose gradient is that kernel's, overwritten like others. In training the
-statistics of its kernel are overwritten, too: those of the batch, which that gradient takes, and
-the running ones.
+The kernels of some gradients are not sent to it. So their operator becomes a cell that has the same
+result, and whose gradient is that kernel's, overwritten like others. In the training of a BatchNorm
+the statistics of its kernel are overwritten, too: those of the batch, which that gradient takes,
+and the running ones.
 
 Compiled graphs, and kernels inside a fused primitive such as `LSTM`, cannot be reached.
 """
 
-import functools
 import math
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
@@ -26,7 +25,14 @@ from scipy import special
 
 from equivalence.judge.expected import distance, roundings
 from equivalence.judge.precision import UNIT_ROUNDOFF
-from equivalence.stream.mindspore_stream import Call, Observer, batch_norm_gradient
+from equivalence.stream.mindspore_stream import (
+    Call,
+    Observer,
+    batch_norm_gradient,
+    bias_add_gradient,
+    layer_norm_gradient,
+    segment_sum,
+)
 from equivalence.stream.observer import RUN
 
 
@@ -60,6 +66,107 @@ def _softmax_cross_entropy(logits, labels):
     return -(labels * logs).sum(-1), np.exp(logs) - labels
 
 
+class Exact(NamedTuple):
+    """What a kernel gives in truth, where it may cancel.
+
+    results: in float64. sizes: of what cancels in each, to which its roundings are relative; None:
+        nothing does.
+    """
+
+    results: tuple[np.ndarray, ...]
+    sizes: tuple[np.ndarray | None, ...]
+
+
+def _batch_norm_gradient(dy, x, scale, mean, variance, epsilon, trains) -> Exact:
+    """The gradients of the input, the scale and the bias of a BatchNorm.
+
+    dy, x: (N, C, ...). scale: (C,). mean, variance: those of evaluation, (C,); in training those of
+    the batch are computed. See Ioffe and Szegedy, "Batch Normalization", 2015. Over one sample
+    whose gradient is the same everywhere, nothing but that of the bias is left.
+    """
+    axes, wide = (0, *range(2, x.ndim)), (1, -1, *(1 for _ in x.shape[2:]))
+    if trains:
+        mean, variance = x.mean(axes), x.var(axes)
+    inverse = 1.0 / np.sqrt(variance.reshape(wide) + epsilon)
+    centred = (x - mean.reshape(wide)) * inverse
+    scale = scale.reshape(wide)
+    return _norm_gradient(dy, centred, scale, inverse, axes if trains else None, axes)
+
+
+def _norm_gradient(
+    dy: np.ndarray,
+    centred: np.ndarray,
+    scale: np.ndarray,
+    inverse: np.ndarray,
+    normed: tuple[int, ...] | None,
+    shared: tuple[int, ...],
+) -> Exact:
+    """The gradients of the input, the scale and the bias of a norm.
+
+    dy, centred: the gradient of the result, and the result before the scale, of one shape. scale,
+    inverse: the scale and one over the standard deviation, which are broadcast to it.
+    normed: the axes over which the mean and the variance are taken; None: they are given.
+    shared: the axes over which scale and bias are shared.
+    """
+    terms, goes_on = dy * centred, dy * scale
+    of_scale, of_bias = terms.sum(shared), dy.sum(shared)
+    plain = goes_on * inverse
+    sizes = plain, np.abs(terms).sum(shared), np.abs(dy).sum(shared)
+    if normed is None:
+        return Exact((plain, of_scale, of_bias), sizes)
+    means = goes_on.mean(normed, keepdims=True)
+    means = means + centred * (goes_on * centred).mean(normed, keepdims=True)
+    return Exact((inverse * (goes_on - means), of_scale, of_bias), sizes)
+
+
+def _layer_norm_gradient(dy, x, scale, first: int, first_of_scale: int, epsilon) -> Exact:
+    """The gradients of the input, the scale and the bias of a LayerNorm over the axes from `first`.
+
+    dy, x: (..., n). scale: of the axes from `first_of_scale` on. See Ba, Kiros and Hinton, "Layer
+    Normalization", 2016.
+    """
+    normed = tuple(range(first % x.ndim, x.ndim))
+    shared = tuple(range(first_of_scale % x.ndim))
+    inverse = 1.0 / np.sqrt(x.var(normed, keepdims=True) + epsilon)
+    centred = (x - x.mean(normed, keepdims=True)) * inverse
+    return _norm_gradient(dy, centred, scale, inverse, normed, shared)
+
+
+def _group_norm_gradient(dy, x, mean, inverse, scale, groups: int, *_) -> Exact:
+    """The gradients of the input, the scale and the bias of a GroupNorm.
+
+    dy, x: (N, C, ...). mean, inverse: of each group, (N, groups), one over the standard deviation.
+    scale: (C,). See Wu and He, "Group Normalization", 2018.
+    """
+    parted = (x.shape[0], groups, x.shape[1] // groups, -1)
+    inverse = inverse.reshape(*parted[:2], 1, 1)
+    centred = (x.reshape(parted) - mean.reshape(*parted[:2], 1, 1)) * inverse
+    scale = scale.reshape(1, groups, -1, 1)
+    found = _norm_gradient(dy.reshape(parted), centred, scale, inverse, (2, 3), (0, 3))
+
+    def joined(of_input: Any, *others: Any) -> tuple[np.ndarray, ...]:
+        return of_input.reshape(x.shape), *(each.reshape(-1) for each in others)
+
+    return Exact(joined(*found.results), joined(*found.sizes))
+
+
+def _bias_add_gradient(dy) -> Exact:
+    """The gradient of a bias that is added to each channel. dy: (N, C, ...)."""
+    axes = (0, *range(2, dy.ndim))
+    return Exact((dy.sum(axes),), (np.abs(dy).sum(axes),))
+
+
+def _segment_sum(terms, segments, count: int) -> Exact:
+    """Sums of the terms of each segment, (count, ...). terms: (*segments.shape, ...)."""
+    inner = terms.shape[segments.ndim :]
+    places = segments.reshape(-1)
+    there = (places >= 0) & (places < count)  # MindSpore leaves out others
+    rows, total = terms.reshape(-1, *inner)[there], np.zeros((2, count, *inner))
+    for part, each in zip(total, (rows, np.abs(rows)), strict=True):
+        np.add.at(part, places[there], each)
+    return Exact((total[0],), (total[1],))
+
+
 EXACT: dict[str, Callable] = {
     "Cos": np.cos,
     "Erf": special.erf,
@@ -67,6 +174,7 @@ EXACT: dict[str, Callable] = {
     "Expm1": np.expm1,
     "GeLU": _gelu,
     "GeLUGrad": _gelu_grad,
+    "GroupNormGrad": _group_norm_gradient,
     "Log": np.log,
     "Log1p": np.log1p,
     "LogSoftmax": special.log_softmax,
@@ -84,18 +192,26 @@ EXACT: dict[str, Callable] = {
     "Softplus": lambda x: np.logaddexp(0.0, x),
     "Tanh": np.tanh,
     "TanhGrad": lambda y, dy: dy * (1.0 - y * y),
+    "UnsortedSegmentSum": _segment_sum,
 }
 """Primitive -> its result in float64, of the same arguments. Each has one formula, whatever the
 attributes of the primitive."""
 
-
 BATCH_NORM, BATCH_NORM_GRADIENT = "BatchNorm", "BatchNormGrad"
 
-KERNELS = (*EXACT, BATCH_NORM, BATCH_NORM_GRADIENT)
+BIAS_ADD_GRADIENT, LAYER_NORM_GRADIENT = "BiasAddGrad", "LayerNormGrad"
+
+SEGMENT_SUM = "UnsortedSegmentSum"
+
+KERNELS = (*EXACT, BATCH_NORM, BATCH_NORM_GRADIENT, BIAS_ADD_GRADIENT, LAYER_NORM_GRADIENT)
 """The primitives that can be replaced."""
 
 CHANNELS_FIRST = 0
 """The layout of a BatchNorm's argument, as MindSpore counts them."""
+
+EACH_ROW = [0, 0]
+"""The axis along which a `Gather` takes slices, and how many axes its places share with the table,
+where it looks up rows as an embedding does."""
 
 
 def _batch_norm(x, scale, bias, mean, variance, epsilon, momentum) -> tuple[np.ndarray, ...]:
@@ -115,62 +231,22 @@ def _batch_norm(x, scale, bias, mean, variance, epsilon, momentum) -> tuple[np.n
     return y, of_batch, spread, *running
 
 
-class Exact(NamedTuple):
-    """What a kernel gives in truth, where it may cancel.
+class _WithGradient(nn.Cell):
+    """What an operator has made, with a gradient that is computed by a function.
 
-    results: in float64. sizes: of what cancels in each, to which its roundings are relative.
+    made: the result. gradient: gets the gradient of that and the arguments, and gives theirs.
     """
 
-    results: tuple[np.ndarray, ...]
-    sizes: tuple[np.ndarray, ...]
-
-
-def _batch_norm_gradient(dy, x, scale, mean, variance, epsilon, trains) -> Exact:
-    """The gradients of the input, the scale and the bias of a BatchNorm.
-
-    dy, x: (N, C, ...). scale: (C,). mean, variance: those of evaluation, (C,); in training those of
-    the batch are computed. See Ioffe and Szegedy, "Batch Normalization", 2015. Over one sample
-    whose gradient is the same everywhere, nothing but that of the bias is left.
-    """
-    axes, wide = (0, *range(2, x.ndim)), (1, -1, *(1 for _ in x.shape[2:]))
-    if trains:
-        mean, variance = x.mean(axes), x.var(axes)
-    inverse = 1.0 / np.sqrt(variance.reshape(wide) + epsilon)
-    centred = (x - mean.reshape(wide)) * inverse
-    terms, factor = dy * centred, scale.reshape(wide) * inverse
-    of_scale, of_bias = terms.sum(axes), dy.sum(axes)
-    plain = factor * dy
-    sizes = plain, np.abs(terms).sum(axes), np.abs(dy).sum(axes)
-    if not trains:
-        return Exact((plain, of_scale, of_bias), sizes)
-    means = (of_bias.reshape(wide) + centred * of_scale.reshape(wide)) / (x.size / x.shape[1])
-    return Exact((factor * (dy - means), of_scale, of_bias), sizes)
-
-
-class _BatchNorm(nn.Cell):
-    """What a BatchNorm has made, with a gradient that may be replaced.
-
-    made: its result, its mean and variance, those of the batch in training, and its reserve.
-    told: its epsilon, and whether it trains.
-    overwrite: gets the arguments and the results of the kernel.
-    """
-
-    def __init__(
-        self, made: tuple, told: tuple[float, bool], overwrite: Callable[[tuple, tuple], None]
-    ):
+    def __init__(self, made: ms.Tensor, gradient: Callable[..., tuple]):
         super().__init__()
-        self.made, self.told, self.overwrite = made, told, overwrite
-        epsilon, trains = told
-        self.gradient = batch_norm_gradient(trains, epsilon)
+        self.made, self.gradient = made, gradient
 
-    def construct(self, x, scale, bias):  # noqa: ARG002
-        return ops.stop_gradient(self.made[0])
+    def construct(self, *_):
+        return ops.stop_gradient(self.made)
 
-    def bprop(self, x, scale, bias, out, dout):  # noqa: ARG002
-        _, mean, variance, reserve = self.made
-        own = self.gradient(dout, x, scale, mean, variance, reserve)
-        self.overwrite((dout, x, scale, mean, variance, *self.told), own)
-        return own
+    def bprop(self, *given):
+        *arguments, _, dout = given
+        return self.gradient(dout, *arguments)
 
 
 class AccurateKernels(Observer):
@@ -196,12 +272,51 @@ class AccurateKernels(Observer):
         return result
 
     def replace(self, call: Call) -> Any:
-        """What a BatchNorm gives, with a gradient that can be overwritten."""
-        if call.name != BATCH_NORM:
-            return RUN
-        *_, trains, epsilon, momentum, layout = call.args
-        if layout != CHANNELS_FIRST:
-            return RUN
+        """What an operator gives whose gradient is not sent here, with one that is overwritten."""
+        if call.name == BATCH_NORM and call.args[-1] == CHANNELS_FIRST:
+            return self._batch_norm(call)
+        if call.name == "Gather" and [*call.args[2:]] == EACH_ROW:
+            return self._gather(call)
+        if call.name == "LayerNorm":
+            return self._layer_norm(call)
+        return self._bias_add(call) if call.name == "BiasAdd" else RUN
+
+    def _bias_add(self, call: Call) -> ms.Tensor:
+        result = call.proceed()
+        kernel = bias_add_gradient(result.ndim)
+
+        def gradient(dy: ms.Tensor, *_: ms.Tensor) -> tuple[ms.Tensor, ms.Tensor]:
+            own = kernel(dy)
+            self._overwrite(BIAS_ADD_GRADIENT, _bias_add_gradient, (dy,), own)
+            return dy, own
+
+        return _WithGradient(result, gradient)(*call.args[:2])
+
+    def _gather(self, call: Call) -> ms.Tensor:
+        def gradient(dy: ms.Tensor, table: ms.Tensor, rows: ms.Tensor) -> tuple:
+            told = dy, rows, len(table)
+            own = segment_sum(*told)
+            self._overwrite(SEGMENT_SUM, _segment_sum, told, own)
+            return own, ops.zeros_like(rows)
+
+        return _WithGradient(call.proceed(), gradient)(*call.args[:2])
+
+    def _layer_norm(self, call: Call) -> tuple[ms.Tensor, ...]:
+        *given, first, first_of_scale, epsilon = call.args
+        result = call.proceed()
+        kernel = layer_norm_gradient(first, first_of_scale, epsilon)
+
+        def gradient(dy: ms.Tensor, x: ms.Tensor, scale: ms.Tensor, _: ms.Tensor) -> tuple:
+            own = kernel(x, dy, result[2], result[1], scale)
+            told = dy, x, scale, first, first_of_scale, epsilon
+            self._overwrite(LAYER_NORM_GRADIENT, _layer_norm_gradient, told, own)
+            return own
+
+        return _WithGradient(result[0], gradient)(*given), *result[1:]
+
+    def _batch_norm(self, call: Call) -> tuple[ms.Tensor, ...]:
+        """Its statistics are overwritten, too."""
+        *_, trains, epsilon, momentum, _ = call.args
         *given, mean, variance = call.args[:5]
         before = ms.Tensor(mean.asnumpy().copy()), ms.Tensor(variance.asnumpy().copy())
         result = call.proceed()
@@ -210,9 +325,15 @@ class AccurateKernels(Observer):
             statistics = result[3:]
             results = (result[0], *statistics, mean, variance)
             self._overwrite(BATCH_NORM, _batch_norm, (*given, *before, epsilon, momentum), results)
-        overwrite = functools.partial(self._overwrite, BATCH_NORM_GRADIENT, _batch_norm_gradient)
-        made = (result[0], *statistics, result[2])
-        return _BatchNorm(made, (epsilon, bool(trains)), overwrite)(*given), *result[1:]
+        primitive = batch_norm_gradient(trains, epsilon)
+
+        def gradient(dy: ms.Tensor, x: ms.Tensor, scale: ms.Tensor, _: ms.Tensor) -> tuple:
+            own = primitive(dy, x, scale, *statistics, result[2])
+            told = dy, x, scale, *statistics, epsilon, trains
+            self._overwrite(BATCH_NORM_GRADIENT, _batch_norm_gradient, told, own)
+            return own
+
+        return _WithGradient(result[0], gradient)(*given), *result[1:]
 
     def _overwrite(
         self, name: str, formula: Callable, arguments: Sequence[Any], result: Any
@@ -224,11 +345,10 @@ class AccurateKernels(Observer):
         with np.errstate(all="ignore"):
             exact = formula(*map(_in_float64, arguments))
         results = result if isinstance(result, tuple) else (result,)
-        sizes: Sequence[np.ndarray | None] = [None] * len(results)
-        if isinstance(exact, Exact):
-            exact, sizes = exact
-        pairs = zip(results, exact if len(results) > 1 else (exact,), sizes, strict=True)
-        for number, (tensor, values, terms) in enumerate(pairs):
+        if not isinstance(exact, Exact):
+            several = exact if len(results) > 1 else (exact,)
+            exact = Exact(several, (None,) * len(results))
+        for number, (tensor, values, terms) in enumerate(zip(results, *exact, strict=True)):
             memory = tensor.asnumpy()
             if memory.dtype.kind != "f":
                 continue

@@ -18,7 +18,7 @@ from mindspore._c_expression import typing
 from mindspore.common.api import _cell_graph_executor, _JitExecutor, _pynative_executor
 from mindspore.nn.layer.conv import _deconv_output_length
 from mindspore.ops.function import nn_func
-from mindspore.ops.operations._grad_ops import BatchNormGrad
+from mindspore.ops.operations import _grad_ops
 from mindspore.train import amp
 
 from equivalence import releases
@@ -39,8 +39,27 @@ _differentiation = importlib.import_module("mindspore.ops.composite.base")
 inner_dropout = nn_func._inner_dropout
 """The function that dropouts call."""
 
-batch_norm_gradient = BatchNormGrad
+batch_norm_gradient = _grad_ops.BatchNormGrad
 """The primitive of the gradient of a BatchNorm: made with whether it trains, and its epsilon."""
+
+
+def bias_add_gradient(axes: int) -> ops.Primitive:
+    """The primitive of the gradient of a bias that is added to each channel of so many axes."""
+    return _grad_ops.BiasAddGrad("NCDHW" if axes == 5 else "NCHW")
+
+
+def layer_norm_gradient(first: int, first_of_scale: int, epsilon: float) -> ops.Primitive:
+    """The primitive of the gradient of a LayerNorm, with the settings of that.
+
+    Of x, the gradient of the result, the variance, the mean and the scale.
+    """
+    primitive = _grad_ops.LayerNormGrad(first, first_of_scale)
+    primitive.add_prim_attr("epsilon", epsilon)  # no argument of it
+    return primitive
+
+
+segment_sum = ops.UnsortedSegmentSum()
+"""The primitive of the gradient of a table of which rows are looked up."""
 
 dtype_numbered = typing.type_id_to_type
 """The dtype that a primitive is told by its number."""

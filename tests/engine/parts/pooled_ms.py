@@ -1,4 +1,4 @@
-"""The candidates of `pooled_pt`: a right one, and one whose mean is too large."""
+"""The candidates of `pooled_pt`: right ones, and such as have a mean that is too large."""
 
 from mindspore import nn
 
@@ -40,3 +40,47 @@ class FlatScaled(Flat):
 
     def construct(self, x):
         return self.classifier(1.0001 * self.features[:-1](x).mean((2, 3)))
+
+
+class Grouped(nn.Cell):
+    """N,3,H,W -> N,4."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = conv2d(3, 16, 3, padding=1)
+        self.norm = nn.GroupNorm(4, 16)
+        self.classifier = nn.Dense(16, 4)
+
+    def construct(self, x):
+        return self.classifier(self.scale * self.norm(self.conv(x)).mean((2, 3)))
+
+    scale = 1.0
+
+
+class GroupedScaled(Grouped):
+    """The mean is a little too large."""
+
+    scale = 1.0001
+
+
+class Tokens(nn.Cell):
+    """N,L whole numbers below 4 -> N,4."""
+
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Embedding(4, 32)
+        self.inner = nn.Dense(32, 32)
+        self.norm = nn.LayerNorm((32,), epsilon=1e-5)
+        self.classifier = nn.Dense(32, 4)
+
+    def construct(self, x):
+        x = self.table(x)
+        return self.classifier(self.scale * (x + self.inner(x) + self.norm(x)).mean(1))
+
+    scale = 1.0
+
+
+class TokensScaled(Tokens):
+    """The mean is a little too large."""
+
+    scale = 1.0001

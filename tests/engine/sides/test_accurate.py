@@ -142,6 +142,109 @@ def test_the_gradient_of_a_batch_norm_is_replaced_and_else_as_it_was(trains):
         assert np.abs(got - truth).max() <= 2.0 * U * np.abs(truth).max()
 
 
+ROWS, MAPS, VOLUMES = values(4, 900, 6), values(4, 6, 30, 30), values(4, 6, 9, 10, 10)
+NORMED_TWICE = values(4, 225, 4, 6)
+
+SUMS = {
+    "GroupNorm": ("GroupNormGrad", lambda: nn.GroupNorm(3, 6), MAPS),
+    "GroupNorm of one group": ("GroupNormGrad", lambda: nn.GroupNorm(1, 6), MAPS),
+    "LayerNorm": ("LayerNormGrad", lambda: nn.LayerNorm((6,), epsilon=0.5), ROWS),
+    "LayerNorm of two": (
+        "LayerNormGrad",
+        lambda: nn.LayerNorm((4, 6), 2, 2, epsilon=0.5),
+        NORMED_TWICE,
+    ),
+    "Dense": ("BiasAddGrad", lambda: nn.Dense(6, 5), ROWS),
+    "Conv2d": ("BiasAddGrad", lambda: nn.Conv2d(6, 5, 1, has_bias=True), MAPS),
+    "Conv3d": ("BiasAddGrad", lambda: nn.Conv3d(6, 5, 1, has_bias=True), VOLUMES),
+    "Embedding": ("UnsortedSegmentSum", lambda: nn.Embedding(3, 6), np.arange(3600) % 3),
+}
+"""Case -> the kernel of a gradient that adds one after the other, a layer with it, its input."""
+
+
+def in_float64(layer):
+    """A layer of MindSpore in PyTorch, in float64."""
+    kind, of = type(layer).__name__, torch.float64
+    if kind == "GroupNorm":
+        made = torch.nn.GroupNorm(layer.num_groups, layer.num_channels, layer.eps, dtype=of)
+    elif kind == "LayerNorm":
+        made = torch.nn.LayerNorm(layer.normalized_shape, layer.epsilon, dtype=of)
+    elif kind == "Embedding":
+        made = torch.nn.Embedding(3, 6, dtype=of)
+    elif kind == "Dense":
+        made = torch.nn.Linear(6, 5, dtype=of)
+    else:
+        made = getattr(torch.nn, kind)(6, 5, 1, dtype=of)
+    with torch.no_grad():
+        for own, other in zip(made.parameters(), layer.trainable_params(), strict=True):
+            own.copy_(torch.tensor(other.asnumpy()))
+    return made
+
+
+@pytest.mark.parametrize("name", SUMS)
+def test_a_gradient_that_adds_one_after_the_other_is_replaced_and_else_as_it_was(name):
+    kernel, build, x = SUMS[name]
+    layer = build()
+    for number, weight in enumerate(layer.trainable_params()):
+        weight.set_data(ms.Tensor(values(*weight.shape, seed=2 + number)))
+    shape = layer(ms.Tensor(x)).shape
+    last = len(shape) in (2, 3) or kernel == "LayerNormGrad"
+    of_each = (1,) * (len(shape) - 1) + shape[-1:] if last else (1, shape[1], *[1] * len(shape[2:]))
+    cotangent = np.broadcast_to(values(*of_each, seed=1), shape).copy()
+    floating = x.dtype == np.float32
+    gradient = ms.grad(
+        lambda x: (layer(x) * ms.Tensor(cotangent)).sum(),
+        0 if floating else None,
+        layer.trainable_params(),
+    )
+
+    def run_with(kernels):
+        with kernels:
+            found = gradient(ms.Tensor(x))
+        of_input, others = found if floating else ((), found)
+        each = [of_input] if floating else []
+        return [value.asnumpy() for value in (*each, *others)]
+
+    before, after = AccurateKernels(()), AccurateKernels([kernel])
+    plain = run_with(contextlib.nullcontext())
+    assert all(map(np.array_equal, plain, run_with(before)))
+    exact = run_with(after)
+    assert 16.0 < before.errors[kernel] == after.errors[kernel]
+    assert before.errors[kernel] < INACCURATE_ON_CPU[kernel].error
+    right = in_float64(layer)
+    given = torch.tensor(x, dtype=torch.float64 if floating else torch.int64)
+    (right(given.requires_grad_(floating)) * torch.tensor(cotangent)).sum().backward()
+    truths = [given.grad] if floating else []
+    truths += [weight.grad for weight in right.parameters()]
+    for got, truth in zip(exact, truths, strict=True):
+        truth = truth.numpy()
+        most = 64.0 if truth.ndim > 3 else 4.0  # a convolution is not replaced
+        assert np.linalg.norm(got - truth) <= most * U * max(np.linalg.norm(truth), 1.0)
+
+
+def test_a_gradient_is_replaced_in_the_gradient_of_a_gradient_as_well():
+    layer = nn.SequentialCell(nn.Dense(3, 4), nn.Tanh(), nn.Dense(4, 4), nn.Tanh())
+    x = ms.Tensor(values(5, 3))
+
+    def penalty(x):
+        return (ms.grad(lambda x: layer(x).sum())(x) ** 2).sum()
+
+    plain = ms.grad(penalty)(x).asnumpy()
+    with AccurateKernels(()):
+        assert np.array_equal(ms.grad(penalty)(x).asnumpy(), plain)
+    with AccurateKernels():
+        assert np.allclose(ms.grad(penalty)(x).asnumpy(), plain, rtol=1e-3, atol=1e-4)
+
+
+def test_rows_of_a_batch_are_looked_up_without_a_gradient_of_ours():
+    table, places = ms.Tensor(values(2, 5, 3)), ms.Tensor(np.zeros((2, 900), np.int32))
+    kernels = AccurateKernels()
+    with kernels:
+        ms.grad(lambda table: ops.gather(table, places, 1, batch_dims=1).sum())(table)
+        ms.grad(lambda table: ops.gather(table, places[0], 1).sum())(table)
+    assert kernels.errors == {}
+
+
 @pytest.mark.parametrize("shape", [(900, 3), (4, 3, 30, 31)])
 def test_a_batch_norm_is_replaced_with_its_statistics(shape):
     x = values(*shape) + np.float32(20.0)
@@ -184,7 +287,7 @@ def test_an_operator_without_arguments_is_left_alone():
 
 
 def test_every_formula_is_one_of_these_or_is_tested_below():
-    others = {"Pow", "SoftmaxCrossEntropyWithLogits"}
+    others = {"Pow", "SoftmaxCrossEntropyWithLogits", "GroupNormGrad", "UnsortedSegmentSum"}
     assert {*CALLS, *GRADIENTS.values(), *others} == set(EXACT)
 
 

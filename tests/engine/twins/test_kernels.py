@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from equivalence import kinds
-from equivalence.declare.draws import normal
+from equivalence.declare.draws import integers, normal
 from equivalence.declare.operator import Operator, operator_case, to
 from equivalence.declare.spaces import unary
 from equivalence.findings import scripts
@@ -127,6 +127,35 @@ def test_what_cancels_in_a_batch_norm_is_no_error_of_its_kernel_without_end():
     assert outcome.passed
     assert [each.name for each in outcome.kernels] == ["BatchNormGrad"]
     assert outcome.kernels[0].error < 1000
+
+
+def sums(kind, wrong="", **told):
+    inputs = normal(4, 3, 64, 64) if kind == "Grouped" else integers(4, 1024, high=4)
+    return case(f"{POOLED}pt:{kind}", f"{POOLED}ms:{kind}{wrong}", inputs, **told)
+
+
+@pytest.mark.parametrize("execution", ["pynative", "graph"])
+@pytest.mark.parametrize(
+    ("kind", "known"),
+    [
+        ("Grouped", {"GroupNormGrad"}),
+        ("Tokens", {"LayerNormGrad", "BiasAddGrad", "UnsortedSegmentSum"}),
+    ],
+)
+def test_a_network_is_equal_but_for_gradients_that_add_one_after_the_other(kind, known, execution):
+    outcome = check(sums(kind, execution=execution), 0)
+    assert outcome.passed
+    assert outcome.excuses == ("inaccurate_kernel",)
+    assert {each.name for each in outcome.kernels} <= known
+    assert {each.finding for each in outcome.kernels} == {"gradient_sums_accuracy"}
+    assert outcome.judgement.needed < 4
+
+
+@pytest.mark.parametrize("kind", ["Grouped", "Tokens"])
+def test_a_wrong_network_stays_wrong_beside_them(kind):
+    outcome = check(sums(kind, "Scaled"), 0)
+    assert not outcome.passed
+    assert outcome.kernels == ()
 
 
 CLOUD = "tests.engine.parts.cloud_"
