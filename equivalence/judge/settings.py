@@ -45,6 +45,7 @@ class SettingDifference(NamedSetting):
     kind: PyTorch's class name for the layer.
     why: the declared reason; None where the twin does not declare it.
     write: the arguments of MindSpore that give it the reference's value; "" where none is known.
+    given: those that give it the candidate's, where an argument of its name has another value.
     shown: whether any sample shows it: windows that begin at another place, unless the port pads in
     its own code.
     """
@@ -57,6 +58,7 @@ class SettingDifference(NamedSetting):
     kind: str = ""
     why: str | None = None
     write: str = ""
+    given: str = ""
     shown: bool = False
 
     @property
@@ -66,7 +68,8 @@ class SettingDifference(NamedSetting):
         >>> SettingDifference("eps", "1e-05", "1e-07", write="epsilon=1e-05").told
         'eps is 1e-07 in the port and 1e-05 in the original; write epsilon=1e-05'
         """
-        both = f"{self.candidate} in the port and {self.reference} in the original"
+        port = f"the port ({self.given})" if self.given else "the port"
+        both = f"{self.candidate} in {port} and {self.reference} in the original"
         text = both if self.name == "kind" else f"{self.name} is {both}"
         text += f", {plain(self.where)}" if self.where else ""
         return f"{text}; write {self.write}" if self.write else text

@@ -21,7 +21,7 @@ from equivalence.structure.settings import (
     begins_elsewhere,
 )
 from equivalence.structure.weights import renamed
-from equivalence.structure.write import to_write
+from equivalence.structure.write import given_as, to_write
 from equivalence.words import listed
 
 SINGLE = 1e-6
@@ -239,10 +239,12 @@ def compare_settings(
         for each in differences(one.settings, two.settings):
             if told or each.name != "kind":
                 write = to_write(*two.made_by, each.name, one.settings.get(each.name))
+                given = given_as(*two.made_by, each.name, two.settings.get(each.name))
                 if each.where and one.settings.get(MODE) == FREE:
                     write = ""  # its mode is to be set, which no argument does
                 shown = each.name in PADDING and begins_elsewhere(one.settings, two.settings)
-                found.append(replace(each, layer=path, kind=one.kind, write=write, shown=shown))
+                told_of = {"layer": path, "kind": one.kind, "write": write, "given": given}
+                found.append(replace(each, **told_of, shown=shown))
     return Settings(layers, compared, tuple(found), unread=tuple(unknown))
 
 

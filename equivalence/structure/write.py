@@ -42,6 +42,16 @@ def to_write(made_by: str, takes: Collection[str], name: str, value: object) -> 
     return ", ".join(f"{each}={v!r}" for each, v in renamed.items())
 
 
+def given_as(made_by: str, takes: Collection[str], name: str, value: object) -> str:
+    """What a port gives for a setting whose argument has another value in MindSpore; else "".
+
+    >>> given_as("nn.BatchNorm2d", ["momentum", "use_batch_statistics"], "momentum", 0.1)
+    'momentum=0.9'
+    """
+    written = to_write(made_by, takes, name, value) if name in OTHER_VALUES else ""
+    return "" if written == f"{name}={value!r}" else written
+
+
 def _plain(value: object) -> bool:
     """Whether a value is written as it is shown."""
     if isinstance(value, tuple):
@@ -99,3 +109,6 @@ SPECIAL: Mapping[str, Callable[[str, Collection[str], object], Mapping[str, Any]
     "padding": _padding,
 }
 """Settings that MindSpore takes in another form -> how."""
+
+OTHER_VALUES = ("approximate", "momentum")
+"""Settings of which an argument of the same name has another value in MindSpore."""

@@ -91,6 +91,22 @@ def test_where_no_argument_is_known_none_is_told(made, name, value):
     assert to_write(*made, name, value) == ""
 
 
+def test_what_a_port_gives_is_told_where_mindspore_takes_another_value():
+    epsilon, momentum = differing(
+        torch_nn.BatchNorm2d(3), nn.BatchNorm2d(3, momentum=0.1, eps=1e-3)
+    )
+    assert momentum.told == (
+        "momentum is 0.9 in the port (momentum=0.1) and 0.1 in the original; write momentum=0.9"
+    )
+    assert epsilon.told == "eps is 0.001 in the port and 1e-05 in the original; write eps=1e-05"
+    (gelu,) = differing(torch_nn.GELU(), nn.GELU())
+    assert gelu.given == "approximate=True"
+    assert not any(
+        each.given
+        for each in differing(torch_nn.BatchNorm2d(3), mint.nn.BatchNorm2d(3, momentum=0.5))
+    )
+
+
 def test_a_layer_of_ones_own_is_told_without_an_argument():
     class Own(nn.LayerNorm):
         pass
