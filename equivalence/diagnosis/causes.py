@@ -26,7 +26,7 @@ from equivalence.sides.feed import Feed
 from equivalence.structure import weights
 from equivalence.structure.layers import differences
 from equivalence.twins.kernels import described, inaccurate
-from equivalence.words import listed
+from equivalence.words import counted, listed
 
 INITIAL = {"weight": 1.0, "running_var": 1.0, "bias": 0.0, "running_mean": 0.0}
 """Initial value of each one-dimensional weight in both frameworks, by the reference's name."""
@@ -43,8 +43,11 @@ WEIGHTS = "weights: "
 KEPT = "right in the first call; later it takes what an earlier call has left"
 """What is said of a culprit in a network that is wrong in later calls alone."""
 
-PROVEN = (KEPT, WEIGHTS, "computes ", "the gradients of ")
-"""Beginnings of causes that were tried out; no statement tells more."""
+RUNS = "the candidate runs "
+"""The beginning of what is said of layers that do not run as often as in the reference."""
+
+PROVEN = (KEPT, WEIGHTS, RUNS, "computes ", "the gradients of ")
+"""Beginnings of causes that were tried out or counted; no statement tells more."""
 
 ONLY = "only the "
 """The beginning of what is said of layers that one side alone has."""
@@ -117,13 +120,16 @@ def _own_code(search: Search, path: str, local: Local) -> list[str]:
         for layer in search.within(path)
         if search.theirs[layer].weights or _in_partners(search, layer)
     }
-    odd = [
-        f"{layer} {ours} for {theirs} times"
-        for layer, (theirs, ours) in runs.items()
-        if ours != theirs and (theirs or not _takes_part(local, layer.removeprefix(f"{path}.")))
-    ]
+    odd: dict[tuple[int, int], list[str]] = {}
+    for layer, (theirs, ours) in runs.items():
+        if ours != theirs and (theirs or not _takes_part(local, layer.removeprefix(f"{path}."))):
+            odd.setdefault((ours, theirs), []).append(layer)
     if odd:
-        return [f"the candidate runs {listed(odd)}"]
+        return [
+            f"{RUNS}{listed(layers)} {counted(ours, 'time')}, the reference "
+            f"{counted(theirs, 'time')}"
+            for (ours, theirs), layers in odd.items()
+        ]
     unknown = [layer for layer in search.within(path) if search.local(layer) is None]
     if unknown:
         return [f"its own code, or one of these, which could not be fed: {listed(unknown, NAMED)}"]
