@@ -12,7 +12,7 @@ import torch
 from equivalence.judge.precision import UNIT_ROUNDOFF
 from equivalence.sides.torch_noise import Noise
 from equivalence.stream.observer import RUN
-from equivalence.stream.torch_stream import Call
+from equivalence.stream.torch_stream import Call, unseen
 
 SINGLE = UNIT_ROUNDOFF["float32"]
 _UNITS = {
@@ -23,6 +23,10 @@ _UNITS = {
 
 _BITS = {torch.float16: 6, torch.bfloat16: 3}
 """Bits of what is exact in a short precision, of whose numbers none has many."""
+
+
+SMALLEST = {torch.float16: 2.0**-24}
+"""The smallest number above zero of a precision, where gradients come to it."""
 
 
 class Jitter(Noise):
@@ -43,7 +47,20 @@ class Jitter(Noise):
         result = self._compute(func, args, kwargs)
         if call.name == "_to_copy" and result.dtype.itemsize < args[0].dtype.itemsize:
             self._round(result, SINGLE)  # a cast to a shorter precision rounds
+            self._lift(result, args[0])
         return result
+
+    def _lift(self, result: torch.Tensor, value: torch.Tensor) -> None:
+        """Give what a cast has rounded to zero the smallest number of its precision, or none."""
+        smallest = SMALLEST.get(result.dtype)
+        lost = (result == 0.0) & (value != 0.0) if smallest else None
+        if lost is None or not lost.any():
+            return
+        with unseen():
+            signs = torch.randint(
+                -1, 2, result.shape, generator=self._places, device="cpu", dtype=result.dtype
+            )
+        result.copy_(torch.where(lost, signs.to(result.device) * smallest, result))
 
     def _round(
         self,
@@ -56,6 +73,7 @@ class Jitter(Noise):
         own = _UNITS.get(value.dtype, SINGLE) / SINGLE
         bits, self._bits = self._bits, _BITS.get(value.dtype, self._bits)
         try:
+            subnormal = max(subnormal, SMALLEST.get(value.dtype, 0.0))
             return super()._round(value, unit_roundoff * own, subnormal, of_sum)
         finally:
             self._bits = bits

@@ -1,5 +1,10 @@
-"""Code of models that asks for CUDA where torch has none: it runs on the CPU, and is warned of."""
+"""Code of models that asks for CUDA where torch has none: it runs on the CPU, and is warned of.
 
+Its `autocast` and its `GradScaler` are those of the CPU, which torch would leave out else. What
+CUDA computes in float32 under autocast, such as a softmax, is computed so.
+"""
+
+import contextlib
 import inspect
 import re
 import sys
@@ -10,12 +15,30 @@ import torch
 from torch import nn
 
 from equivalence.errors import lacks_cuda, of_models
+from equivalence.nesting import transform
 from equivalence.stream.observer import RUN, warn_models
+from equivalence.stream.patches import patched
 from equivalence.stream.torch_stream import Call, Observer
 
 KEPT = "it asks for CUDA, which this torch does not have, and runs on the CPU"
 
 CPU = torch.device("cpu")
+
+IN_FLOAT32 = {
+    *("__pow__", "__rdiv__", "__rpow__", "__rtruediv__", "pow", "reciprocal", "rsqrt", "tan"),
+    *("acos", "asin", "cosh", "erfinv", "exp", "expm1", "sinh", "softplus"),
+    *("log", "log10", "log1p", "log2", "log_softmax", "softmax", "softmin"),
+    *("cumprod", "cumsum", "prod", "sum", "cdist", "cosine_similarity", "dist", "pdist"),
+    *("group_norm", "layer_norm", "norm", "normalize", "renorm"),
+    *("binary_cross_entropy_with_logits", "cosine_embedding_loss", "cross_entropy"),
+    *("hinge_embedding_loss", "kl_div", "l1_loss", "margin_ranking_loss", "mse_loss"),
+    *("multi_margin_loss", "multilabel_margin_loss", "nll_loss", "poisson_nll_loss"),
+    *("smooth_l1_loss", "soft_margin_loss", "triplet_margin_loss"),
+}
+"""Functions that CUDA computes in float32 under autocast: the table "CUDA Ops that can autocast to
+float32" of PyTorch's page on `torch.amp`. The CPU has a table of its own."""
+
+HALVES = (torch.float16, torch.bfloat16)
 
 _NAMED = re.compile(r"\bcuda\b")
 
@@ -34,8 +57,46 @@ class OnCpu(Observer):
 
     slot = "devices"
 
+    def __init__(self) -> None:
+        self._autocasts = 0
+
+    def open(self) -> contextlib.AbstractContextManager:
+        """The mode, and the `autocast` and `GradScaler` of CUDA that are those of the CPU."""
+        opened = contextlib.ExitStack()
+        cast, scaler = torch.amp.autocast, torch.amp.GradScaler
+        begin, enter, leave, scale = cast.__init__, cast.__enter__, cast.__exit__, scaler.__init__
+
+        def begin_on_cpu(
+            one: Any, device_type: str, dtype: Any = None, *rest: Any, **named: Any
+        ) -> None:
+            of_cuda = device_type == "cuda"
+            if of_cuda:
+                warn_models(KEPT)
+                device_type, dtype = "cpu", torch.float16 if dtype is None else dtype
+            begin(one, device_type, dtype, *rest, **named)
+            one.of_cuda = of_cuda
+
+        def enter_counted(one: Any) -> Any:
+            self._autocasts += getattr(one, "of_cuda", False)
+            return enter(one)
+
+        def leave_counted(one: Any, *error: Any) -> Any:
+            self._autocasts -= getattr(one, "of_cuda", False)
+            return leave(one, *error)
+
+        def scale_on_cpu(one: Any, device: str = "cuda", *rest: Any, **named: Any) -> None:
+            scale(one, "cpu" if device == "cuda" else device, *rest, **named)
+
+        casts = {"__init__": begin_on_cpu, "__enter__": enter_counted, "__exit__": leave_counted}
+        opened.enter_context(patched(cast, **casts))
+        opened.enter_context(patched(scaler, __init__=scale_on_cpu))
+        opened.enter_context(super().open())
+        return opened
+
     def before(self, call: Call) -> None:
-        """Put the CPU in the place of CUDA."""
+        """Put the CPU in the place of CUDA, and float32 where its autocast has that."""
+        if self._autocasts and torch.is_autocast_enabled("cpu") and _name(call) in IN_FLOAT32:
+            call.args, call.kwargs = transform((call.args, call.kwargs), _in_float32)
         if call.function is torch.Tensor.to:
             call.args = (call.args[0], *map(self._instead, call.args[1:]))
         if "device" in call.kwargs:
@@ -55,6 +116,16 @@ class OnCpu(Observer):
             return asked
         warn_models(KEPT)
         return CPU
+
+
+def _name(call: Call) -> str:
+    """The name of a function."""
+    return getattr(call.function, "__name__", "")
+
+
+def _in_float32(value: Any) -> Any:
+    half = isinstance(value, torch.Tensor) and value.dtype in HALVES
+    return value.float() if half else value
 
 
 def on_cpu() -> list[Observer]:

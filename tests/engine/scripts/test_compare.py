@@ -1,6 +1,7 @@
 """Training scripts as they stand: right ports pass, and mistakes are named where they are."""
 
 import pytest
+import torch
 
 from equivalence.distributed import alone
 from equivalence.errors import SideError, WeightError
@@ -207,6 +208,35 @@ def test_an_update_that_overflows_is_skipped_on_both_sides_or_refused(compared):
     first = result.verdict.departures[0]
     assert (first.step, first.stage) == (1, "forward")
     assert first.told.endswith("gradients overflow, and the port does not")
+
+
+ON_CUDA = [
+    ('("cpu", init_scale', '("cuda", init_scale'),
+    ('torch.autocast("cpu", torch.float16)', "torch.cuda.amp.autocast()"),
+    ("cross_entropy(net(x), y)", "cross_entropy(net(x.cuda()), y.cuda())"),
+]
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="this torch has CUDA")
+@pytest.mark.filterwarnings("ignore:it asks for CUDA", "ignore:.*torch.cuda.amp.autocast")
+@pytest.mark.parametrize(
+    ("edits", "stages"),
+    [
+        ([], []),
+        ([("net = auto_mixed_precision", "auto_mixed_precision")], []),  # in more bits
+        ([("    grads = scaler.unscale(grads)\n", "")], ["clipping"]),
+        (
+            [("clip_by_value(grads, -0.05, 0.05)", "clip_by_value(grads, -0.06, 0.05)")],
+            ["clipping"],
+        ),
+        ([("BatchNorm2d(6)", "BatchNorm2d(6, eps=0.1)")], ["forward"]),
+    ],
+    ids=["right", "in float32", "scaled", "clipped", "epsilon"],
+)
+def test_a_script_that_trains_by_autocast_of_cuda_is_compared_on_a_cpu(compared, edits, stages):
+    result = compared("amp", *edits, reference=ON_CUDA)
+    assert [each.stage for each in result.verdict.departures][:1] == stages, lines(result)
+    assert bool(result) == (not stages)
 
 
 def test_copies_in_float32_that_an_optimiser_updates_stand_for_their_weights(compared):

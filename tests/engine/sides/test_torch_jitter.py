@@ -38,3 +38,24 @@ def test_whole_numbers_halves_and_what_is_drawn_stay(dtype):
         drawn = torch.rand(4)
     torch.manual_seed(0)
     assert torch.equal(drawn, torch.rand(4))
+
+
+def test_what_a_cast_takes_from_a_number_moves_by_the_smallest_one():
+    smallest = 2.0**-24
+    x = torch.full((3000,), 0.3 * smallest)
+    x[::3] = 0.0
+    assert not x.half().any()
+    with Jitter(1):
+        moved = x.half().double() / smallest
+    assert not moved[::3].any()
+    assert {*moved.tolist()} == {-1.0, 0.0, 1.0}
+    assert abs(moved.mean()) < 0.1
+
+
+def test_subnormal_numbers_move_by_the_smallest_one():
+    smallest = 2.0**-24
+    x = (torch.arange(1, 1000) * smallest).half()
+    with Jitter(1):
+        moved = (x * 0.7).double() / smallest - (x.double() * 0.7) / smallest
+    assert moved.abs().max() < 2.0
+    assert moved.std() > 0.5

@@ -66,6 +66,64 @@ def test_each_file_is_warned_once_with_its_line(monkeypatch):
     assert warned[0].filename == __file__
 
 
+def halves(dtype=None, **named):
+    """The precision of a product, of its softmax, and of a product in an island."""
+    x = torch.ones(2, 2)
+    with torch.autocast("cuda", dtype, **named):
+        product = x @ x
+        soft = torch.softmax(product, 0)
+        with torch.autocast("cuda", enabled=False):
+            island = x @ x
+    return product.dtype, soft.dtype, island.dtype
+
+
+@pytest.mark.filterwarnings("ignore:User provided device_type of 'cuda'")
+@pytest.mark.filterwarnings("ignore:.*CUDA is not available")
+def test_autocast_of_cuda_computes_in_half_precision_but_for_what_cuda_has_in_float32():
+    single = torch.float32
+    begin = torch.autocast.__init__
+    assert halves() == (single, single, single)
+    with OnCpu():
+        assert halves() == (torch.float16, single, single)
+        with OnCpu():
+            assert halves() == (torch.float16, single, single)
+        assert halves(torch.bfloat16) == (torch.bfloat16, single, single)
+        assert halves(enabled=False) == (single, single, single)
+        x = torch.ones(2, 2)
+        with torch.autocast("cpu", torch.bfloat16):  # the CPU's own has other functions
+            assert (x @ x).softmax(0).dtype == torch.bfloat16
+        with torch.autocast("cuda"):
+            assert (x @ x).sum().dtype == single
+            assert nn.functional.cross_entropy(x @ x, torch.tensor([0, 1])).dtype == single
+            assert nn.LayerNorm(2)(x @ x).dtype == single
+    assert torch.autocast.__init__ is begin
+
+
+@pytest.mark.filterwarnings("ignore:.*CUDA is not available")
+@pytest.mark.filterwarnings("ignore:.*torch.cuda.amp.GradScaler")
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: torch.amp.GradScaler(init_scale=64.0),
+        lambda: torch.amp.GradScaler("cuda", 64.0),
+        lambda: torch.cuda.amp.GradScaler(64.0),
+    ],
+    ids=inspect.getsource,
+)
+def test_a_scaler_of_cuda_scales(make):
+    weight = nn.Parameter(torch.ones(2))
+    optimizer = torch.optim.SGD([weight], 0.5)
+    assert make().scale(weight.sum()).item() == 2.0
+    with OnCpu():
+        scaler = make()
+        scaled = scaler.scale(weight.sum())
+        scaled.backward()
+        scaler.step(optimizer)
+        scaler.update()
+    assert scaled.item() == 128.0
+    assert weight.tolist() == [0.5, 0.5]
+
+
 @pytest.mark.parametrize("kind", ["Built", "Moved"])
 def test_a_port_of_a_network_on_cuda_is_compared(kind):
     right = case(f"{PARTS}_pt:{kind}", f"{PARTS}_ms:Halved", normal(3, 4))
