@@ -87,9 +87,16 @@ class OnCpu(Observer):
         def scale_on_cpu(one: Any, device: str = "cuda", *rest: Any, **named: Any) -> None:
             scale(one, "cpu" if device == "cuda" else device, *rest, **named)
 
+        def choose(*_: Any) -> None:
+            warn_models(KEPT)
+
+        def wait(*_: Any) -> None:
+            warn_models(KEPT)
+
         casts = {"__init__": begin_on_cpu, "__enter__": enter_counted, "__exit__": leave_counted}
         opened.enter_context(patched(cast, **casts))
         opened.enter_context(patched(scaler, __init__=scale_on_cpu))
+        opened.enter_context(patched(torch.cuda, set_device=choose, synchronize=wait))
         opened.enter_context(super().open())
         return opened
 

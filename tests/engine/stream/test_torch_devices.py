@@ -124,6 +124,14 @@ def test_a_scaler_of_cuda_scales(make):
     assert weight.tolist() == [0.5, 0.5]
 
 
+def test_no_device_of_cuda_is_chosen_or_waited_for():
+    with OnCpu():
+        torch.cuda.set_device(0)
+        torch.cuda.synchronize()
+    with pytest.raises(AttributeError):
+        torch.cuda.set_device(0)
+
+
 @pytest.mark.parametrize("kind", ["Built", "Moved"])
 def test_a_port_of_a_network_on_cuda_is_compared(kind):
     right = case(f"{PARTS}_pt:{kind}", f"{PARTS}_ms:Halved", normal(3, 4))
