@@ -43,11 +43,12 @@ WEIGHTS = "weights: "
 KEPT = "right in the first call; later it takes what an earlier call has left"
 """What is said of a culprit in a network that is wrong in later calls alone."""
 
-RUNS = "the candidate runs "
-"""The beginning of what is said of layers that do not run as often as in the reference."""
+FEWER, MORE = "fewer runs in the candidate: ", "more runs in the candidate: "
+"""The beginnings of what is said of layers that do not run as often as in the reference."""
 
-PROVEN = (KEPT, WEIGHTS, RUNS, "computes ", "the gradients of ")
-"""Beginnings of causes that were tried out or counted; no statement tells more."""
+PROVEN = (KEPT, WEIGHTS, FEWER, "computes ", "the gradients of ")
+"""Beginnings of causes that were tried out, or counted; no statement tells more. A port may run a
+layer more often and be right, as where it has derivatives by hand."""
 
 ONLY = "only the "
 """The beginning of what is said of layers that one side alone has."""
@@ -126,8 +127,8 @@ def _own_code(search: Search, path: str, local: Local) -> list[str]:
             odd.setdefault((ours, theirs), []).append(layer)
     if odd:
         return [
-            f"{RUNS}{listed(layers)} {counted(ours, 'time')}, the reference "
-            f"{counted(theirs, 'time')}"
+            f"{FEWER if ours < theirs else MORE}{listed(layers)} {counted(ours, 'time')}, "
+            f"{theirs} in the reference"
             for (ours, theirs), layers in odd.items()
         ]
     unknown = [layer for layer in search.within(path) if search.local(layer) is None]

@@ -170,13 +170,9 @@ def test_nothing_is_said_of_gradients_where_an_output_has_another_shape():
 
 
 def test_a_layer_that_is_run_another_number_of_times_is_told():
-    assert told("Bodiless")[""][0] == "the candidate runs body 0 times, the reference 1 time"
-    found = diagnose(case(PT + "Tree", MS + "Inactive", normal(4, 3, 10, 8)), 0).culprits
-    assert [layer.causes[0] for layer in found] == [
-        "the candidate runs act 1 time, the reference 2 times"
-    ]
-    assert found[0].statement
-    assert found[0].words[0] == "the port runs act 1 time, the original 2 times"
+    fewer = "fewer runs in the candidate: "
+    assert told("Bodiless")[""][0] == f"{fewer}body 0 times, 1 in the reference"
+    assert told("Inactive")[""][0] == f"{fewer}act 1 time, 2 in the reference"
 
 
 def test_a_layer_whose_weights_a_function_takes_counts_as_run():

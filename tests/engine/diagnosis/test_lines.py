@@ -54,6 +54,7 @@ def told(reference, candidate, **fields):
         "Difference",
         "Handed",
         "Softened",
+        "Rounds",
     ],
 )
 def test_a_right_port_is_equal(name):
@@ -94,6 +95,12 @@ def test_a_right_port_is_equal(name):
         ("Difference", "DifferenceBack", "# the sign", "what goes in is the same"),
         ("Messages", "MessagesBack", "# the ends", "stand in each other's place"),
         ("Supervised", "SupervisedHigher", "# the share", "what goes in is the same"),
+        (
+            "Rounds",
+            "RoundsFewer",
+            "# of one round",
+            "fewer runs in the candidate: inner 2 times, 3 in the reference",
+        ),
     ],
 )
 def test_the_line_is_named(reference, candidate, line, cause):

@@ -468,3 +468,24 @@ class SoftenedTwice(Softened):
 
     def twice(self, x, factor):
         return bent(x, 2.0 * factor) + softened(2.0 * x, 0.125)
+
+
+class Rounds(nn.Cell):
+    """A layer in a loop."""
+
+    rounds = 3
+
+    def __init__(self):
+        super().__init__()
+        self.inner, self.outer = nn.Dense(6, 6), nn.Dense(6, 4)
+
+    def construct(self, x):
+        for _ in range(self.rounds):
+            x = x + ops.sin(self.inner(x))  # of one round
+        return self.outer(x)
+
+
+class RoundsFewer(Rounds):
+    """A round is missing."""
+
+    rounds = 2

@@ -289,3 +289,16 @@ class Softened(nn.Module):
 class Soft(nn.Module):
     def forward(self, x, scale):
         return F.softplus(x * scale)
+
+
+class Rounds(nn.Module):
+    """A layer in a loop. N,6 -> N,4."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner, self.outer = nn.Linear(6, 6), nn.Linear(6, 4)
+
+    def forward(self, x):
+        for _ in range(3):
+            x = x + torch.sin(self.inner(x))
+        return self.outer(x)
