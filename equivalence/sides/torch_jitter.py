@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from equivalence.judge.precision import UNIT_ROUNDOFF
-from equivalence.sides.torch_noise import Noise
+from equivalence.sides.torch_noise import SUBNORMAL, Noise
 from equivalence.stream.observer import RUN
 from equivalence.stream.torch_stream import Call, unseen
 
@@ -25,7 +25,7 @@ _BITS = {torch.float16: 6, torch.bfloat16: 3}
 """Bits of what is exact in a short precision, of whose numbers none has many."""
 
 
-SMALLEST = {torch.float16: 2.0**-24}
+SMALLEST = {torch.float16: 2.0 * SUBNORMAL["float16"]}
 """The smallest number above zero of a precision, where gradients come to it."""
 
 

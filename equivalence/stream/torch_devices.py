@@ -87,6 +87,7 @@ class OnCpu(Observer):
         def scale_on_cpu(one: Any, device: str = "cuda", *rest: Any, **named: Any) -> None:
             scale(one, "cpu" if device == "cuda" else device, *rest, **named)
 
+        # Two functions: torch's compiler refuses one by two names.
         def choose(*_: Any) -> None:
             warn_models(KEPT)
 
