@@ -7,8 +7,8 @@ flips. A record is used only for exactly its case, with the same inputs, weights
 otherwise the case is refused.
 
 Tensors are recorded whole, whatever their size, so that the index of an error can be reported and
-branch flips can be tried. A file holds the tensors of one run as "RUN/TENSOR". Its header holds, as
-JSON, the candidate's weights, its random layers, and the exception that it raised.
+branch flips can be tried. Its header holds, as JSON, the candidate's weights, its random layers,
+and the exception that it raised.
 """
 
 import contextlib

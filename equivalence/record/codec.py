@@ -1,6 +1,6 @@
 """A reference as a record holds it: arrays by name, and the rest as JSON."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -23,12 +23,8 @@ TRUTH, SHIFT, FAINT = "truth", "shift", "faint"
 UNDECIDED = ("at", "low", "high", "truth")
 """Fields of `Undecided` that are arrays."""
 
-NUMBERS = ("spread", "spread_peak", "own_error", "own_worst")
-"""Fields of `Expected` and of `Faint` that are written as JSON."""
-
-FIGURES = ("dtype", *NUMBERS)
-"""Fields of `Expected` that are written as JSON."""
-
+FIGURES = ("spread", "spread_peak", "own_error", "own_worst")
+"""Fields of `Expected` and of `Faint` that are written as one list."""
 
 OLDER = "its record is older"
 """Why the reach of a recorded reference is not known."""
@@ -43,12 +39,12 @@ def encode(reference: Reference) -> tuple[Arrays, dict[str, Any]]:
         arrays |= {f"{name}/undecided.{field}": getattr(undecided, field) for field in UNDECIDED}
     tensors = {}
     for name, each in expected.items():
-        tensors[name] = {"dtype": each.dtype} | _numbers(each)
+        tensors[name] = {"dtype": each.dtype, "figures": _figures(each)}
         if each.sketch:
             tensors[name]["sketch"] = [each.sketch.shape, each.sketch.key]
         if each.faint:
             arrays[f"{name}/{FAINT}"] = each.faint.at
-            tensors[name]["faint"] = _numbers(each.faint)
+            tensors[name]["faint"] = _figures(each.faint)
     return arrays, {
         "redraw": sample.redraw,
         "rows": sample.rows_redrawn,
@@ -91,12 +87,12 @@ def decode(arrays: Mapping[str, np.ndarray], rest: Mapping[str, Any], sample: Sa
         sketch = tensor.get("sketch")
         if sketch:
             sketch = Sketch(tuple(sketch[0]), tuple(sketch[1]))
-        figures = {figure: tensor[figure] for figure in FIGURES}
         values = arrays[f"{name}/{TRUTH}"]
         faint = None
         if "faint" in tensor:
             faint = _faint(values, arrays[f"{name}/{FAINT}"], tensor["faint"])
-        expected[name] = Expected(values, **figures, sketch=sketch, faint=faint)
+        figures = _named(tensor["figures"])
+        expected[name] = Expected(values, tensor["dtype"], sketch=sketch, faint=faint, **figures)
     expected.near = tuple(map(_flip, rest["near"]))
     expected.forward_only = rest.get("forward_only", False)
     older = Reach.of((), **{REFERENCE: OLDER})
@@ -117,8 +113,13 @@ def decode(arrays: Mapping[str, np.ndarray], rest: Mapping[str, Any], sample: Sa
     )
 
 
-def _numbers(part: Expected) -> dict[str, Any]:
-    return {number: getattr(part, number) for number in NUMBERS}
+def _figures(part: Expected) -> list[float]:
+    return [getattr(part, figure) for figure in FIGURES]
+
+
+def _named(figures: Sequence[float]) -> dict[str, float]:
+    """Figures by their names. Raises ValueError for too many or too few."""
+    return dict(zip(FIGURES, figures, strict=True))
 
 
 def _flip(fields: Mapping[str, Any]) -> Flip:
@@ -126,8 +127,7 @@ def _flip(fields: Mapping[str, Any]) -> Flip:
     return Flip(**{**fields, "index": tuple(fields["index"]), "also": also})
 
 
-def _faint(truth: np.ndarray, at: np.ndarray, told: Mapping[str, Any]) -> Faint:
+def _faint(truth: np.ndarray, at: np.ndarray, figures: Sequence[float]) -> Faint:
     """The faint elements of a tensor. Raises IndexError where the tensor has no such element."""
-    numbers = {number: told[number] for number in NUMBERS}
     values = truth.reshape(-1)[at]
-    return Faint(values, str(truth.dtype), at=at, whole_shape=truth.shape, **numbers)
+    return Faint(values, str(truth.dtype), at=at, whole_shape=truth.shape, **_named(figures))

@@ -30,11 +30,11 @@ from equivalence.judge.tensors import Shapes
 from equivalence.sample import Sample
 from equivalence.truth.known import Reference
 
-FORMAT = 6
+FORMAT = 7
 """The format of a recorded truth. Raise it when the engine changes the meaning of a truth or of a
 sensitivity, or the content of a record."""
 
-CANDIDATE_FORMAT = "candidate 1"
+CANDIDATE_FORMAT = "candidate 2"
 """The format of a recorded candidate. Raise it when the engine changes the content of a trace."""
 
 PACKAGES = ("torch", "torchvision")

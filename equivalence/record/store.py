@@ -72,15 +72,19 @@ def part(parts: Path, group: str, key: str) -> Path:
 
 
 def encode_file(group: str, records: Records, kind: RecordKind = TRUTH) -> bytes:
-    """The content of a file with these records; the same records give the same bytes."""
+    """The content of a file with these records; the same records give the same bytes.
+
+    Its arrays are named "NUMBER/ARRAY" by the place of their sample in the header.
+    """
     arrays = {
-        f"{key}/{name}": values.copy(order="C")  # not ascontiguousarray, which makes 0-d 1-d
-        for key, (own, _) in sorted(records.items())
+        f"{number}/{name}": values.copy(order="C")  # not ascontiguousarray, which makes 0-d 1-d
+        for number, (_, (own, _)) in enumerate(sorted(records.items()))
         for name, values in own.items()
     }
     samples = {key: rest for key, (_, rest) in sorted(records.items())}
     # A single entry, since safetensors writes several in any order. Tensors keep their order.
-    header = json.dumps({"format": kind.format, kind.group: group, "samples": samples})
+    content = {"format": kind.format, kind.group: group, "samples": samples}
+    header = json.dumps(content, separators=(",", ":"))
     return safetensors.numpy.save(arrays, {"records": header})
 
 
@@ -98,11 +102,12 @@ def decode_file(path: Path, content: bytes, group: str, kind: RecordKind = TRUTH
         raise _other_format(path, found, kind)
     if owner != group:
         raise RecordError(f"{path} holds records of {owner!r}, not of {group!r}: {kind.cure}")
+    by_number = {str(number): own for number, (own, _) in enumerate(records.values())}
     for name, values in arrays.items():
-        key = next((key for key in records if name.startswith(f"{key}/")), None)
-        if key is None:
+        number, _, array = name.partition("/")
+        if number not in by_number:
             raise RecordError(f"{path} has an array {name!r} of no sample: {kind.cure}")
-        records[key][0][name.removeprefix(f"{key}/")] = values
+        by_number[number][array] = values
     return records
 
 

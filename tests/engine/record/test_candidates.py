@@ -317,7 +317,7 @@ DAMAGE = {
     ),
     "truth": (
         lambda f: replaced(f, store.encode_file("small", {})),
-        f"{{file}} has format {fingerprint.FORMAT}, and this version reads 'candidate 1'",
+        f"{{file}} has format {fingerprint.FORMAT}, and this version reads 'candidate 2'",
     ),
     "array": (lambda f: repacked(f, lambda a, _: a.pop("output.0")), "{file} lacks what 'small-"),
     "slots": (lambda f: repacked(f, lambda _, r: r.pop("slots")), "{file} lacks what 'small-"),
@@ -329,7 +329,7 @@ DAMAGE = {
     "manifest": (lambda f: manifest(f, '{"format": "ca'), "{folder}/manifest.json is damaged"),
     "manifest of truth": (
         lambda f: manifest(f, '{"format": 1, "twins": {}}'),
-        "{folder}/manifest.json has format 1, and this version reads 'candidate 1'",
+        "{folder}/manifest.json has format 1, and this version reads 'candidate 2'",
     ),
 }  # fmt: skip
 

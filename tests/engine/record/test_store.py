@@ -13,7 +13,7 @@ from equivalence.record.fingerprint import FORMAT
 from tests.engine.parts.recording import affine, judged, recorded
 
 ROOT = Path(__file__).parents[3]
-MEGABYTES = 25
+MEGABYTES = 20
 """What the committed records of the gate may take."""
 
 
@@ -73,8 +73,8 @@ def flip(path) -> None:
 
 
 def other_format(folder) -> None:
-    written = rf"{{\"format\": {FORMAT},".encode()
-    replaced(folder, file_of(folder).read_bytes().replace(written, rb"{\"format\": 7,"))
+    written = rf"{{\"format\":{FORMAT},".encode()
+    replaced(folder, file_of(folder).read_bytes().replace(written, rb"{\"format\":0,"))
 
 
 DAMAGE = {
@@ -93,7 +93,7 @@ DAMAGE = {
         lambda f: repacked(f, lambda _: None, twin="large"),
         "{file} holds records of 'large', not of 'small'",
     ),
-    "another format": (other_format, f"{{file}} has format 7, and this version reads {FORMAT}"),
+    "another format": (other_format, f"{{file}} has format 0, and this version reads {FORMAT}"),
     "sample": (lambda f: repacked(f, lambda r: r.clear()), "{file} lacks what 'small-"),
     "array": (
         lambda f: repacked(f, lambda r: next(iter(r.values()))[0].pop("output.0/truth")),
@@ -127,8 +127,8 @@ DAMAGE = {
         "{folder}/manifest.json is damaged",
     ),
     "manifest of another format": (
-        lambda f: retold(f, lambda text: text.update(format=7)),
-        f"{{folder}}/manifest.json has format 7, and this version reads {FORMAT}",
+        lambda f: retold(f, lambda text: text.update(format=0)),
+        f"{{folder}}/manifest.json has format 0, and this version reads {FORMAT}",
     ),
 }
 
