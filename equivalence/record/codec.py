@@ -117,7 +117,7 @@ def _figures(part: Expected) -> list[float]:
     return [getattr(part, figure) for figure in FIGURES]
 
 
-def _named(figures: Sequence[float]) -> dict[str, float]:
+def _named(figures: Sequence[float]) -> dict[str, Any]:
     """Figures by their names. Raises ValueError for too many or too few."""
     return dict(zip(FIGURES, figures, strict=True))
 

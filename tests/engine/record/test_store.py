@@ -99,6 +99,16 @@ DAMAGE = {
         lambda f: repacked(f, lambda r: next(iter(r.values()))[0].pop("output.0/truth")),
         "{file} lacks what 'small-",
     ),
+    "figure": (
+        lambda f: repacked(
+            f, lambda r: next(iter(r.values()))[1]["tensors"]["output.0"]["figures"].pop()
+        ),
+        "{file} lacks what 'small-",
+    ),
+    "array of no sample": (
+        lambda f: replaced(f, file_of(f).read_bytes().replace(b'"0/output.0/', b'"9/output.0/')),
+        "{file} has an array '9/output.0/truth' of no sample",
+    ),
     "manifest": (
         lambda f: (f / "manifest.json").write_text(f'{{"format": {FORMAT}, "tw'),
         "{folder}/manifest.json is damaged",
