@@ -76,12 +76,13 @@ def encode_file(group: str, records: Records, kind: RecordKind = TRUTH) -> bytes
 
     Its arrays are named "NUMBER/ARRAY" by the place of their sample in the header.
     """
+    ordered = sorted(records.items())
     arrays = {
         f"{number}/{name}": values.copy(order="C")  # not ascontiguousarray, which makes 0-d 1-d
-        for number, (_, (own, _)) in enumerate(sorted(records.items()))
+        for number, (_, (own, _)) in enumerate(ordered)
         for name, values in own.items()
     }
-    samples = {key: rest for key, (_, rest) in sorted(records.items())}
+    samples = {key: rest for key, (_, rest) in ordered}
     # A single entry, since safetensors writes several in any order. Tensors keep their order.
     content = {"format": kind.format, kind.group: group, "samples": samples}
     header = json.dumps(content, separators=(",", ":"))
