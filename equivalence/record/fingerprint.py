@@ -30,12 +30,12 @@ from equivalence.judge.tensors import Shapes
 from equivalence.sample import Sample
 from equivalence.truth.known import Reference
 
-FORMAT = 7
-"""The format of a recorded truth. Raise it when the engine changes the meaning of a truth or of a
-sensitivity, or the content of a record."""
+MEANING = 7
+"""What a recorded truth is. Raise it when the engine changes what a truth or a unit means: all
+records are stale then. How a file is written has a number of its own, `store.FORMAT`."""
 
-CANDIDATE_FORMAT = "candidate 2"
-"""The format of a recorded candidate. Raise it when the engine changes the content of a trace."""
+CANDIDATE_MEANING = "candidate 2"
+"""What a recorded run of a candidate is. Raise it when the engine changes what a trace holds."""
 
 PACKAGES = ("torch", "torchvision")
 """Packages on which a truth depends."""
@@ -58,7 +58,7 @@ def fingerprint(case: TwinCase, seed: int, products: float) -> str:
     """A SHA-256 of everything that determines the truth, except the engine and its libraries."""
     twin = case.twin
     own = {
-        "format": FORMAT,
+        "format": MEANING,
         "reference": folders.split(twin.reference)[1],
         "sources": sources(twin.reference),
     }
@@ -73,7 +73,7 @@ def candidate_fingerprint(case: TwinCase, seed: int, products: float) -> str:
     own = {
         "arguments": case.arguments,
         "dimensions": case.dimensions,
-        "format": CANDIDATE_FORMAT,
+        "format": CANDIDATE_MEANING,
         "candidate": folders.split(twin.candidate)[1],
         "sources": _candidate_sources(twin.candidate),
         "case": case.name,

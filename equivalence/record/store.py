@@ -24,7 +24,13 @@ import safetensors.numpy
 from equivalence.errors import RecordError
 from equivalence.files import DRAFT, write
 from equivalence.record.codec import Arrays
-from equivalence.record.fingerprint import CANDIDATE_FORMAT, FORMAT
+
+FORMAT = 7
+"""How a file of truths is written. Raise it when that changes; what its records mean has a number
+of its own, `fingerprint.MEANING`, so that the files can be written anew from the old ones."""
+
+CANDIDATE_FORMAT = "candidate 2"
+"""How a file of a candidate's run is written."""
 
 MANIFEST = "manifest.json"
 SUFFIX = ".safetensors"

@@ -8,7 +8,7 @@ import pytest
 from equivalence.changed import sources as room
 from equivalence.changed.identity import UnknownError
 from equivalence.changed.sources import RECORD, Sources, lasting, own_folders
-from equivalence.record.fingerprint import FORMAT
+from equivalence.record.store import FORMAT
 
 FILES = {
     "pkg/__init__.py": "from pkg import constants\n",

@@ -14,7 +14,7 @@ from equivalence.errors import SideError
 from equivalence.host import conditions, isolation
 from equivalence.judge.outcome import Outcome
 from equivalence.plugin.green import FILE
-from equivalence.record.fingerprint import FORMAT
+from equivalence.record.store import FORMAT
 from equivalence.targets import resolve
 
 pytest_plugins = ["pytester"]

@@ -317,7 +317,7 @@ DAMAGE = {
     ),
     "truth": (
         lambda f: replaced(f, store.encode_file("small", {})),
-        f"{{file}} has format {fingerprint.FORMAT}, and this version reads 'candidate 2'",
+        f"{{file}} has format {store.FORMAT}, and this version reads 'candidate 2'",
     ),
     "array": (lambda f: repacked(f, lambda a, _: a.pop("output.0")), "{file} lacks what 'small-"),
     "slots": (lambda f: repacked(f, lambda _, r: r.pop("slots")), "{file} lacks what 'small-"),

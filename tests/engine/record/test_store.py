@@ -9,7 +9,7 @@ import pytest
 
 from equivalence.errors import RecordError
 from equivalence.record import store, truths
-from equivalence.record.fingerprint import FORMAT
+from equivalence.record.store import FORMAT
 from tests.engine.parts.recording import affine, judged, recorded
 
 ROOT = Path(__file__).parents[3]

@@ -309,6 +309,14 @@ def test_other_numbers_for_the_candidate_make_it_stale(folder, monkeypatch, what
     assert outcome.record == "stale"
 
 
+def test_another_meaning_makes_records_stale_and_another_way_to_write_them_does_not(monkeypatch):
+    first = fingerprint.fingerprint(affine(), 0, 2.0**-24)
+    monkeypatch.setattr(store, "FORMAT", store.FORMAT + 1)
+    assert fingerprint.fingerprint(affine(), 0, 2.0**-24) == first
+    monkeypatch.setattr(fingerprint, "MEANING", fingerprint.MEANING + 1)
+    assert fingerprint.fingerprint(affine(), 0, 2.0**-24) != first
+
+
 def test_a_changed_source_of_the_reference_changes_the_fingerprint(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     package = tmp_path / "some_reference"
