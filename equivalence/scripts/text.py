@@ -221,6 +221,11 @@ def _coverage(result: TrainingsResult) -> Iterator[str]:
             f"dropout keeps everything: {theirs.pinned} draws in the original, {ours.pinned} in "
             "the port"
         )
+    if theirs.evaluations or ours.evaluations:
+        yield (
+            f"not compared: calls of networks in evaluation, {theirs.evaluations:,} in the "
+            f"original, {ours.evaluations:,} in the port"
+        )
     if orders := epochs.told(theirs.epochs, ours.epochs):
         yield orders
     yield from reads.told(theirs.readings, ours.readings)

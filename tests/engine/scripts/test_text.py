@@ -100,6 +100,14 @@ def test_what_is_not_seen_and_a_script_that_ends_early_are_told():
     assert any(line.startswith("not seen in the port, and not compared: grad") for line in told)
 
 
+def test_calls_in_evaluation_are_counted_and_not_compared():
+    made = result()
+    assert not any("evaluation" in line for line in lines(made))
+    made.ours.evaluations = 3
+    told = "not compared: calls of networks in evaluation, 0 in the original, 3 in the port"
+    assert told in lines(made)
+
+
 def test_all_of_it_is_json():
     made = json.loads(json.dumps(document(result(CHANGES["loss"]))))
     assert made["equal"] is False
