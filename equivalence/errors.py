@@ -285,7 +285,10 @@ def _numpy_2(_: re.Match) -> str:
     return f"MindSpore is built for NumPy 1, and {version} is installed: pip install 'numpy<2'"
 
 
-_NO_CUDA = re.compile(r"Torch not compiled with CUDA|Found no NVIDIA driver|No CUDA GPUs")
+_NO_CUDA = re.compile(
+    r"Torch not compiled with CUDA|Found no NVIDIA driver|No CUDA GPUs|without ATen_cuda|"
+    r"on a CUDA device but|requires CUDA support|without CUDA support|dummy base class"
+)
 """How torch says that it has no CUDA."""
 
 

@@ -1,6 +1,7 @@
 """The modes and settings of PyTorch that networks are built and run under."""
 
 import contextlib
+import functools
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -228,14 +229,29 @@ def each_tensor(function: Callable[..., torch.Tensor], values: Any, *others: Any
     return values
 
 
-def as_written() -> contextlib.AbstractContextManager:
+@contextlib.contextmanager
+def as_written() -> Iterator[None]:
     """A context in which what `torch.compile` has wrapped runs as it is written.
 
-    A compiler would compile what watches a run, too, for minutes.
+    A compiler would compile what watches a run, too, for minutes. To load it takes seconds, so that
+    is left to code that asks for it.
     """
-    if "torch._dynamo" in sys.modules and hasattr(torch.compiler, "set_stance"):
-        return torch.compiler.set_stance("force_eager")
-    return contextlib.nullcontext()
+    with contextlib.ExitStack() as opened:
+
+        def eager() -> None:
+            opened.enter_context(torch.compiler.set_stance("force_eager"))
+
+        if "torch._dynamo" in sys.modules:
+            eager()
+        else:
+            compiled, told = torch.compile, functools.cache(eager)
+
+            def compiling(*arguments: Any, **named: Any) -> Any:
+                told()
+                return compiled(*arguments, **named)
+
+            opened.enter_context(patched(torch, compile=compiling))
+        yield
 
 
 @contextlib.contextmanager

@@ -1,14 +1,16 @@
 """Code of models that asks for CUDA where torch has none: it runs on the CPU, and is warned of.
 
 Its `autocast` and its `GradScaler` are those of the CPU, which torch would leave out else. What
-CUDA computes in float32 under autocast, such as a softmax, is computed so.
+CUDA computes in float32 under autocast, such as a softmax, is computed so. Generators and files of
+CUDA are the CPU's, and nothing waits for streams.
 """
 
 import contextlib
 import inspect
 import re
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 import torch
@@ -18,7 +20,7 @@ from equivalence.errors import lacks_cuda, of_models
 from equivalence.nesting import transform
 from equivalence.stream.observer import RUN, warn_models
 from equivalence.stream.patches import patched
-from equivalence.stream.torch_stream import Call, Observer
+from equivalence.stream.torch_stream import AUTOCASTING, CASTING, DEFAULT_DEVICE, Call, Observer
 
 KEPT = "it asks for CUDA, which this torch does not have, and runs on the CPU"
 
@@ -42,7 +44,62 @@ HALVES = (torch.float16, torch.bfloat16)
 
 _NAMED = re.compile(r"\bcuda\b")
 
+WITHOUT_EFFECT = (
+    *("set_device", "synchronize", "ipc_collect"),
+    *("reset_peak_memory_stats", "reset_max_memory_allocated", "reset_accumulated_memory_stats"),
+)
+"""Functions of `torch.cuda` that change no number."""
+
 T = TypeVar("T")
+
+
+class _MadeOnCpu(type):
+    """Of a class that makes another's objects: those are its instances."""
+
+    def __instancecheck__(cls, one: object) -> bool:
+        return isinstance(one, _GENERATOR)
+
+
+_GENERATOR = torch.Generator
+
+
+class CpuGenerator(metaclass=_MadeOnCpu):
+    """`torch.Generator`, whose CUDA is the CPU."""
+
+    def __new__(cls, device: Any = "cpu") -> Any:
+        return _GENERATOR(device=_instead(device))
+
+
+class Within(contextlib.nullcontext):
+    """`torch.cuda.device` and `torch.cuda.stream`, within which all is on the CPU."""
+
+    def __init__(self, *_: Any):
+        super().__init__()
+
+
+class CpuStream:
+    """A stream or an event of CUDA where all is done in the order of its calls."""
+
+    def __init__(self, *_: Any, **__: Any):
+        warn_models(KEPT)
+        self._recorded = 0.0
+
+    def record(self, *_: Any) -> None:
+        """Keep the time."""
+        self._recorded = time.perf_counter()
+
+    def elapsed_time(self, end: "CpuStream") -> float:
+        """Milliseconds up to another event."""
+        return 1000.0 * (end._recorded - self._recorded)
+
+    def query(self) -> bool:
+        """Whether all is done."""
+        return True
+
+    def wait(self, *_: Any) -> None:
+        """Wait for nothing."""
+
+    synchronize = wait_stream = wait_event = record_event = wait
 
 
 class OnCpu(Observer):
@@ -61,10 +118,19 @@ class OnCpu(Observer):
         self._autocasts = 0
 
     def open(self) -> contextlib.AbstractContextManager:
-        """The mode, and the `autocast` and `GradScaler` of CUDA that are those of the CPU."""
+        """The mode, and all of CUDA that is no function of tensors, on the CPU."""
         opened = contextlib.ExitStack()
+        for owner, values in (*self._mixed_precision(), *_devices()):
+            opened.enter_context(patched(owner, **values))
+        opened.enter_context(super().open())
+        return opened
+
+    def _mixed_precision(self) -> Iterator[tuple[Any, dict[str, Any]]]:
+        """The `autocast` and `GradScaler` of CUDA that are those of the CPU."""
         cast, scaler = torch.amp.autocast, torch.amp.GradScaler
         begin, enter, leave, scale = cast.__init__, cast.__enter__, cast.__exit__, scaler.__init__
+        is_cast, cast_to = torch.is_autocast_enabled, torch.get_autocast_dtype
+        convert = getattr(AUTOCASTING, CASTING)
 
         def begin_on_cpu(
             one: Any, device_type: str, dtype: Any = None, *rest: Any, **named: Any
@@ -85,30 +151,31 @@ class OnCpu(Observer):
             return leave(one, *error)
 
         def scale_on_cpu(one: Any, device: str = "cuda", *rest: Any, **named: Any) -> None:
-            scale(one, "cpu" if device == "cuda" else device, *rest, **named)
+            scale(one, _cpu_for_cuda(device), *rest, **named)
 
-        # Two functions: torch's compiler refuses one by two names.
-        def choose(*_: Any) -> None:
-            warn_models(KEPT)
+        def is_cast_on_cpu(device: str = "cuda") -> bool:
+            return is_cast(_cpu_for_cuda(device) if self._autocasts else device)
 
-        def wait(*_: Any) -> None:
-            warn_models(KEPT)
+        def cast_to_on_cpu(device: str) -> torch.dtype:
+            return cast_to(_cpu_for_cuda(device) if self._autocasts else device)
+
+        def convert_on_cpu(value: Any, device: str, dtype: torch.dtype) -> Any:
+            return convert(value, _cpu_for_cuda(device), dtype)
 
         casts = {"__init__": begin_on_cpu, "__enter__": enter_counted, "__exit__": leave_counted}
-        opened.enter_context(patched(cast, **casts))
-        opened.enter_context(patched(scaler, __init__=scale_on_cpu))
-        opened.enter_context(patched(torch.cuda, set_device=choose, synchronize=wait))
-        opened.enter_context(super().open())
-        return opened
+        yield cast, casts
+        yield scaler, {"__init__": scale_on_cpu}
+        yield AUTOCASTING, {CASTING: convert_on_cpu}
+        yield torch, {"is_autocast_enabled": is_cast_on_cpu, "get_autocast_dtype": cast_to_on_cpu}
 
     def before(self, call: Call) -> None:
         """Put the CPU in the place of CUDA, and float32 where its autocast has that."""
         if self._autocasts and torch.is_autocast_enabled("cpu") and _name(call) in IN_FLOAT32:
             call.args, call.kwargs = transform((call.args, call.kwargs), _in_float32)
         if call.function is torch.Tensor.to:
-            call.args = (call.args[0], *map(self._instead, call.args[1:]))
+            call.args = (call.args[0], *map(_instead, call.args[1:]))
         if "device" in call.kwargs:
-            call.kwargs = call.kwargs | {"device": self._instead(call.kwargs["device"])}
+            call.kwargs = call.kwargs | {"device": _instead(call.kwargs["device"])}
 
     def replace(self, call: Call) -> Any:
         """A tensor itself, where it is to be moved to CUDA, or pinned for that."""
@@ -117,13 +184,44 @@ class OnCpu(Observer):
             return call.args[0]
         return call.args[0] if call.function is torch.Tensor.pin_memory else RUN
 
-    def _instead(self, asked: Any) -> Any:
-        number = isinstance(asked, int) and not isinstance(asked, bool)
-        named = isinstance(asked, str | torch.device) and str(asked).partition(":")[0] == "cuda"
-        if not (number or named):
-            return asked
-        warn_models(KEPT)
-        return CPU
+
+def _instead(asked: Any) -> Any:
+    number = isinstance(asked, int) and not isinstance(asked, bool)
+    named = isinstance(asked, str | torch.device) and str(asked).partition(":")[0] == "cuda"
+    if not (number or named):
+        return asked
+    warn_models(KEPT)
+    return CPU
+
+
+def _cpu_for_cuda(device: str) -> str:
+    return "cpu" if device == "cuda" else device
+
+
+def _devices() -> Iterator[tuple[Any, dict[str, Any]]]:
+    """What makes, loads, waits and measures on CUDA, on the CPU."""
+    load, within = torch.load, DEFAULT_DEVICE.__init__
+
+    def load_on_cpu(file: Any, map_location: Any = None, *rest: Any, **named: Any) -> Any:
+        place = CPU if map_location is None else _instead(map_location)
+        return load(file, place, *rest, **named)
+
+    def within_cpu(one: Any, device: Any) -> None:
+        within(one, _instead(device))
+
+    def nothing() -> Callable[..., None]:  # one each: torch's compiler refuses one by two names
+        return lambda *_, **__: warn_models(KEPT)
+
+    yield torch, {"load": load_on_cpu, "Generator": CpuGenerator}
+    yield torch.Tensor, {"record_stream": lambda *_: None}
+    yield DEFAULT_DEVICE, {"__init__": within_cpu}
+    yield torch.cuda, {name: nothing() for name in WITHOUT_EFFECT}
+    yield torch.cuda, {"current_device": lambda: 0, "get_device_name": lambda *_: "CPU"}
+    yield torch.cuda, {"device": Within, "stream": Within, "Event": CpuStream, "Stream": CpuStream}
+    yield (
+        torch.cuda,
+        {name: lambda *_: CpuStream() for name in ("current_stream", "default_stream")},
+    )
 
 
 def _name(call: Call) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import nn
 from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack
+from torch.utils import _device
 from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode_stack
 
 from equivalence.stream import observer
@@ -55,6 +56,12 @@ LOSS = nn.modules.loss._Loss
 
 MAX_POOLINGS = nn.modules.pooling._MaxPoolNd | nn.modules.pooling._AdaptiveMaxPoolNd
 """The classes of all layers of a max pooling."""
+
+DEFAULT_DEVICE = _device.DeviceContext
+"""The class of `with torch.device("cuda")` and of `torch.set_default_device`."""
+
+AUTOCASTING, CASTING = torch.amp.autocast_mode, "_cast"
+"""The module of autocast, and its function that casts what an own function gets."""
 
 MAKING_SCALE = "_lazy_init_scale_growth_tracker"
 """The method by which a `GradScaler` makes its scale."""

@@ -1,5 +1,8 @@
 """The PyTorch side: every weight from the sample, named traces, any precision, again and again."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import torch
@@ -271,3 +274,23 @@ def test_what_a_compiler_has_wrapped_runs_as_it_is_written():
     assert compiled == []
     wrapped(torch.ones(1, 2))
     assert compiled
+
+
+COMPILING = """
+import sys, torch
+from equivalence.sides.torch_modes import as_written
+
+def refuse(*_):
+    raise SystemExit("compiled")
+
+with as_written():
+    assert "torch._dynamo" not in sys.modules
+    assert torch.compile(torch.nn.Linear(2, 3), backend=refuse)(torch.ones(1, 2)).shape == (1, 3)
+    assert torch.compile(torch.relu, backend=refuse)(torch.ones(1, 2)).shape == (1, 2)
+torch.compile(torch.relu, backend=refuse)(torch.ones(1, 2))
+"""
+
+
+def test_the_compiler_is_loaded_by_code_that_asks_for_it_and_compiles_nothing():
+    done = subprocess.run([sys.executable, "-c", COMPILING], capture_output=True, text=True)
+    assert done.stderr.splitlines()[-1] == "compiled"

@@ -21,6 +21,16 @@ pytestmark = [
 ]
 
 
+def within(enter, device):
+    """A function that makes a tensor in a context."""
+
+    def ask(_):
+        with enter(device):
+            return torch.ones(2)
+
+    return ask
+
+
 @pytest.mark.parametrize(
     "ask",
     [
@@ -34,11 +44,15 @@ pytestmark = [
         lambda x: torch.arange(2, device=0) + x,
         lambda x: x.new_zeros(2, device=torch.device("cuda", 1)) + x,
         lambda x: x.pin_memory(),
+        lambda x: x + torch.randn(2, generator=torch.Generator("cuda").manual_seed(0)),
+        lambda x: x + torch.randn(2, generator=torch.Generator(device=0), device=0),
+        within(torch.device, "cuda"),
+        within(torch.device, torch.device("cuda", 1)),
         lambda x: nn.Linear(2, 2).cuda()(x),
         lambda x: nn.Linear(2, 2).to("cuda")(x),
         lambda x: nn.Linear(2, 2, device="cuda")(x),
     ],
-    ids=inspect.getsource,
+    ids=lambda ask: inspect.getsource(ask).strip(),
 )
 def test_what_is_asked_of_cuda_is_on_the_cpu(ask):
     x = torch.ones(2)
@@ -124,12 +138,83 @@ def test_a_scaler_of_cuda_scales(make):
     assert weight.tolist() == [0.5, 0.5]
 
 
+class Doubled(torch.autograd.Function):
+    """An own function that computes in float32 under autocast."""
+
+    @staticmethod
+    @torch.amp.custom_fwd(device_type="cuda", cast_inputs=torch.float32)
+    def forward(_, x):
+        return 2 * x
+
+    @staticmethod
+    @torch.amp.custom_bwd(device_type="cuda")
+    def backward(_, dy):
+        return 2 * dy
+
+
+def test_an_own_function_is_cast_under_autocast_of_cuda_and_code_that_asks_is_told():
+    x = torch.ones(2, 2, requires_grad=True)
+    with OnCpu():
+        asked = [torch.is_autocast_enabled()]
+        with torch.autocast("cuda", torch.bfloat16):
+            asked.append(torch.is_autocast_enabled())
+            half, made = x @ x, Doubled.apply(x @ x)
+            assert torch.get_autocast_dtype("cuda") == torch.bfloat16
+        made.sum().backward()
+        decorated = torch.autocast("cuda")(lambda: x @ x)
+        assert decorated().dtype == torch.float16
+    assert asked == [False, True]
+    assert (half.dtype, made.dtype) == (torch.bfloat16, torch.float32)
+    assert x.grad.tolist() == [[8.0, 8.0], [8.0, 8.0]]
+
+
 def test_no_device_of_cuda_is_chosen_or_waited_for():
+    x = torch.ones(2)
     with OnCpu():
         torch.cuda.set_device(0)
         torch.cuda.synchronize()
+        torch.cuda.reset_peak_memory_stats()
+        assert torch.cuda.current_device() == 0
+        assert torch.cuda.get_device_name() == "CPU"
+        stream, begin, end = torch.cuda.Stream(), torch.cuda.Event(), torch.cuda.Event()
+        begin.record()
+        with torch.cuda.device(0), torch.cuda.stream(stream):
+            moved = x.cuda(non_blocking=True)
+        torch.cuda.current_stream().wait_stream(stream)
+        moved.record_stream(torch.cuda.current_stream())
+        end.record()
+        end.synchronize()
+        assert begin.elapsed_time(end) > 0.0
+        assert stream.query()
     with pytest.raises(AttributeError):
         torch.cuda.set_device(0)
+
+
+def test_a_file_of_cuda_is_loaded_on_the_cpu(tmp_path, monkeypatch):
+    file = tmp_path / "net.pt"
+    saved = {"weight": torch.ones(2)}
+    monkeypatch.setattr(torch.serialization, "location_tag", lambda _: "cuda:0")
+    torch.save(saved, file)
+    with pytest.raises(RuntimeError, match="on a CUDA device but") as raised:
+        torch.load(file)
+    assert lacks_cuda(raised.value)
+    with OnCpu():
+        for place in ({}, {"map_location": "cuda"}, {"map_location": "cpu"}):
+            assert torch.load(file, **place)["weight"].tolist() == [1.0, 1.0]
+
+
+def test_a_generator_is_one_of_torch():
+    made = torch.Generator()
+    with OnCpu():
+        assert isinstance(made, torch.Generator)
+        assert isinstance(torch.Generator("cuda"), type(made))
+        assert not isinstance(3, torch.Generator)
+
+
+def test_nothing_is_warned_of_where_nothing_is_asked(recwarn):
+    with OnCpu():
+        torch.Generator(device="cpu").manual_seed(0)
+    assert not [*recwarn]
 
 
 @pytest.mark.parametrize("kind", ["Built", "Moved"])
