@@ -219,7 +219,7 @@ class Expectation:
                 for epoch, told in orders
                 if epoch.step == theirs.number
             ]
-            found += [*self._structure(theirs, ours, verdict)]
+            found += [*self._structure(theirs, candidate, ours, verdict)]
             found += self._numbers(theirs, candidate, ours, verdict)
             found += settings_apart(theirs, ours, self.plain)
             verdict.departures += sorted(found, key=lambda each: STAGES.index(each.stage))
@@ -231,7 +231,9 @@ class Expectation:
             )
         return verdict
 
-    def _structure(self, theirs: Step, ours: Step, verdict: RunVerdict) -> Iterator[StepDeparture]:
+    def _structure(
+        self, theirs: Step, candidate: TrainingRun, ours: Step, verdict: RunVerdict
+    ) -> Iterator[StepDeparture]:
         """What differs in what a step does, whatever the numbers are."""
         number, plain = theirs.number, self.plain
         lines = (ours.lines.get("update", ""), theirs.lines.get("update", ""))
@@ -265,6 +267,10 @@ class Expectation:
             for one, two in zip(*sides, strict=False):
                 if one.training != two.training:
                     told = EVALUATED if one.training else TRAINED
+                    ports = [each for each in candidate.networks if each.of == index]
+                    if not any(each.reads_mode for each in (network, *ports)):
+                        verdict.note(f"{network.name} {told}; nothing in it asks for its mode")
+                        continue
                     yield StepDeparture(number, "forward", network.name, told, two.line, one.line)
         if ours.losses and len(ours.losses) != len(theirs.losses):
             told = f"is {len(ours.losses)}, and {len(theirs.losses)} in the original"

@@ -40,6 +40,7 @@ from equivalence.stream.mindspore_stream import (
 from equivalence.stream.observer import installed
 from equivalence.stream.patches import patched
 from equivalence.structure.layers import Layer
+from equivalence.structure.looked_up import reads
 from equivalence.structure.mindspore_settings import made_by, settings
 from equivalence.structure.mindspore_steps import of_optimizer
 from equivalence.structure.settings import in_modes, plain
@@ -154,7 +155,9 @@ class MindSporeSide:
             )
             for path, cell in network.cells_and_names()
         ]
-        return ScriptNetwork(type(network).__name__, slots, {}, layers)
+        kinds = {type(cell) for _, cell in network.cells_and_names()}
+        by_mode = reads(kinds, "training", nn.Cell)
+        return ScriptNetwork(type(network).__name__, slots, {}, layers, reads_mode=by_mode)
 
     def look(self, value: Any) -> Any:
         """What is inside of a value, see `held.Look`."""

@@ -151,6 +151,7 @@ class ScriptNetwork:
     partners: candidate name -> reference name of its weights; None of the reference.
     of: the number of the reference's network that it stands for.
     groups: copies of its weights that the script keeps, such as moving averages.
+    reads_mode: whether it computes otherwise in training than in evaluation.
     """
 
     name: str
@@ -160,6 +161,7 @@ class ScriptNetwork:
     partners: Partners | None = None
     of: int = 0
     groups: Sequence[TensorGroup] = ()
+    reads_mode: bool = True
 
     def masters(
         self, weights: Mapping[str, Any], inside: Mapping[str, Any], updated: Container[int]

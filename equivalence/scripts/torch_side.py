@@ -41,6 +41,7 @@ from equivalence.stream.torch_stream import (
     without_functions,
 )
 from equivalence.structure.layers import Layer, below
+from equivalence.structure.looked_up import reads
 from equivalence.structure.settings import in_modes
 from equivalence.structure.slots import CONSTANT, STATISTICS, UNSAVED, Slot
 from equivalence.structure.torch_settings import settings
@@ -163,7 +164,8 @@ class TorchSide:
             )
             for path, module in network.named_modules()
         ]
-        return ScriptNetwork(type(network).__name__, slots, {}, layers)
+        by_mode = reads({type(each) for each in network.modules()}, "training", nn.Module)
+        return ScriptNetwork(type(network).__name__, slots, {}, layers, reads_mode=by_mode)
 
     def look(self, value: Any) -> Any:
         """What is inside of a value, see `held.Look`."""
@@ -255,14 +257,17 @@ class TorchSide:
         backward = torch.autograd.backward
 
         def standing(tensors: Any, *args: Any, **kwargs: Any) -> Any:
+            if self._asking:
+                return backward(tensors, *args, **kwargs)
             for value in of_kind(tensors, torch.Tensor):
                 recorder.loss(self.array(value) if recorder.multiplied is None else None)
             if self.own_gradients:
-                with self._own() as found:
+                with self._own() as found, self._once():
                     result = backward(tensors, *args, **kwargs)
                 recorder.gradients(found, accumulate=True)
                 return result
-            result = backward(tensors, *args, **kwargs)
+            with self._once():
+                result = backward(tensors, *args, **kwargs)
             recorder.gradients(self._of_weights(), accumulate=False)
             return result
 
@@ -272,13 +277,10 @@ class TorchSide:
         grad = torch.autograd.grad
 
         def standing(outputs: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
-            if self._asking:  # PyTorch hands a call to a mode, which calls the function once more
+            if self._asking:
                 return grad(outputs, inputs, *args, **kwargs)
-            self._asking = True
-            try:
+            with self._once():
                 found = grad(outputs, inputs, *args, **kwargs)
-            finally:
-                self._asking = False
             asked = [inputs] if isinstance(inputs, torch.Tensor) else [*inputs]
             if all(isinstance(each, nn.Parameter) for each in asked):
                 for value in of_kind(outputs, torch.Tensor):
@@ -289,6 +291,15 @@ class TorchSide:
             return found
 
         return standing
+
+    @contextlib.contextmanager
+    def _once(self) -> Iterator[None]:
+        """A context for a call that PyTorch hands to each mode, which calls the function anew."""
+        self._asking = True
+        try:
+            yield
+        finally:
+            self._asking = False
 
     @contextlib.contextmanager
     def _own(self) -> Iterator[dict[int, np.ndarray]]:

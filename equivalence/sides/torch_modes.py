@@ -234,8 +234,16 @@ def as_written() -> Iterator[None]:
     """A context in which what `torch.compile` has wrapped runs as it is written.
 
     A compiler would compile what watches a run, too, for minutes. To load it takes seconds, so that
-    is left to code that asks for it.
+    is left to code that asks for it. A network that `torch.jit` scripts or traces stays itself.
     """
+    script, trace = torch.jit.script, torch.jit.trace
+
+    def scripting(written: Any, *arguments: Any, **named: Any) -> Any:
+        return written if isinstance(written, nn.Module) else script(written, *arguments, **named)
+
+    def tracing(written: Any, *arguments: Any, **named: Any) -> Any:
+        return written if isinstance(written, nn.Module) else trace(written, *arguments, **named)
+
     with contextlib.ExitStack() as opened:
 
         def eager() -> None:
@@ -251,6 +259,7 @@ def as_written() -> Iterator[None]:
                 return compiled(*arguments, **named)
 
             opened.enter_context(patched(torch, compile=compiling))
+        opened.enter_context(patched(torch.jit, script=scripting, trace=tracing))
         yield
 
 

@@ -204,6 +204,26 @@ def _functions(value: object) -> Iterator[FunctionType]:
             yield function
 
 
+def reads(kinds: Iterable[type], name: str, root: type) -> bool:
+    """Whether code of these classes, or of what they derive from below `root`, names an attribute.
+
+    >>> class Layer:
+    ...     pass
+    >>> class Masked(Layer):
+    ...     def forward(self, x):
+    ...         return 0 if self.training else x
+    >>> reads([Masked], "training", Layer), reads([Layer], "training", Layer)
+    (True, False)
+    """
+    classes = {cls for kind in kinds for cls in kind.__mro__ if not issubclass(root, cls)}
+    return any(
+        name in _names(function.__code__)
+        for cls in classes
+        for value in vars(cls).values()
+        for function in _functions(value)
+    )
+
+
 @functools.cache
 def _names(code: CodeType) -> frozenset[str]:
     """All names in the code of a function, and of those inside it."""

@@ -55,6 +55,20 @@ def other(values):
     return KeptTensor(values.values + 1e-3, values.shape)
 
 
+@pytest.mark.parametrize("asking", ["plain", "candidate", "neither"])
+def test_the_mode_of_a_network_counts_where_anything_in_either_side_asks_for_it(asking):
+    def still(step):
+        step.calls[0].training = False
+
+    runs = {"plain": run(), "candidate": run(still)}
+    for side, each in runs.items():
+        each.networks[0].reads_mode = side == asking
+    verdict = Expectation(runs["plain"]).judge(runs["candidate"])
+    told = "Net is in evaluation mode, and in training mode in the original; nothing in it asks"
+    assert [each.stage for each in verdict.departures] == ["forward"] * (asking != "neither")
+    assert [note[: len(told)] for note in verdict.notes] == [told] * (asking == "neither")
+
+
 CHANGES = {
     "data": lambda s: setattr(s.calls[0], "inputs", [StepInput(WEIGHTS + 1e-3)]),
     "forward": lambda s: s.calls[0].outputs.update({"0": other(s.calls[0].outputs["0"])}),

@@ -56,6 +56,22 @@ def run():
     return run
 
 
+class Doubled(nn.Cell):
+    def construct(self, x):
+        return x * (2 if self.training else 1)
+
+
+@pytest.mark.parametrize("layer", [nn.ReLU, nn.Dropout, Doubled])
+def test_a_network_tells_whether_anything_in_it_asks_for_its_mode(layer, run):
+    def stepping():
+        net = nn.SequentialCell(nn.Dense(3, 4), layer(), nn.Dense(4, 2))
+        optimizer = nn.SGD(net.trainable_params(), 0.1)
+        grad = ms.value_and_grad(lambda x: net(x).sum(), None, optimizer.parameters)
+        optimizer(grad(ms.Tensor(X))[1])
+
+    assert run(stepping).networks[0].reads_mode is (layer is not nn.ReLU)
+
+
 def test_nothing_stays_of_the_watching(run):
     before = nn.Cell.__call__, ops.cross_entropy, nn.Optimizer.__init__, ms.set_context
     run(functional, eager=True)

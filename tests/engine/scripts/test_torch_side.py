@@ -111,6 +111,32 @@ def test_gradients_that_are_asked_for_are_seen(run):
     assert np.array_equal(step.gradients["0:0.bias"].values, plain.gradients["0:0.bias"].values)
 
 
+def test_a_backward_pass_by_autograd_is_one(run):
+    code = STEP.replace("F.cross_entropy(net(x), y).backward()", "{}")
+    (step,) = run(code.format("torch.autograd.backward(F.cross_entropy(net(x), y))")).steps
+    (plain,) = run(STEP).steps
+    assert step.losses == plain.losses
+    assert np.array_equal(step.gradients["0:0.bias"].values, plain.gradients["0:0.bias"].values)
+
+
+@pytest.mark.parametrize("layer", ["nn.ReLU()", "nn.Dropout(0.1)", "nn.BatchNorm1d(4)", "Own()"])
+def test_a_network_tells_whether_anything_in_it_asks_for_its_mode(run, layer):
+    own = (
+        "class Own(nn.Module):\n    def forward(self, x):\n"
+        "        return x * (2 if self.training else 1)\n"
+    )
+    found = run(own + f"net.insert(1, {layer})\n" + STEP)
+    assert found.networks[0].reads_mode is (layer != "nn.ReLU()")
+
+
+def test_a_network_that_is_scripted_or_compiled_is_seen_as_it_is_written(run):
+    plain = run(STEP)
+    for wrap in ("torch.jit.script(net)", "torch.jit.trace(net, x)", "torch.compile(net)"):
+        found = run(f"net = {wrap}\n" + STEP)
+        assert found.networks[0].slots == plain.networks[0].slots
+        assert found.steps[0].losses == plain.steps[0].losses
+
+
 def test_calls_without_gradients_are_no_part_of_a_step(run):
     found = run("net.eval()\nwith torch.no_grad():\n    net(x)\nnet.train()\n" + STEP)
     assert len(found.steps[0].calls) == 1
