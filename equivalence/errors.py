@@ -346,6 +346,13 @@ _LIKELY: tuple[tuple[re.Pattern, Callable[[re.Match], str]], ...] = (
     (re.compile(r"pyboost_\w+ of .* returned a result with an exception set"), _numpy_2),
     (re.compile(r"kernel (\w+) unregistered"), _other_kernel),
     (
+        re.compile(r"Cannot access data pointer of Tensor that doesn't have storage"),
+        lambda _: (
+            "a transform of torch.func (grad, vmap) calls the network there, and its tensors have "
+            "no values that could be compared: call loss.backward() in a copy of the original"
+        ),
+    ),
+    (
         re.compile(r"Try to backward the graph twice"),
         lambda _: (
             "it keeps a tensor that an earlier call has computed: compute it in each call, or keep "

@@ -200,6 +200,8 @@ def test_what_is_likely_is_said_of_known_messages_alone(monkeypatch):
     kept = "Failure info [Try to backward the graph twice,  Specify retain_graph=True]."
     assert words(RuntimeError(kept)).endswith("or keep ops.stop_gradient of it")
     slice_ = "For 'StridedSliceGrad, %d input memory out of bounds."
+    without = "Cannot access data pointer of Tensor that doesn't have storage"
+    assert "a transform of torch.func" in words(RuntimeError(without))
     assert "ops.gather(x, ops.arange(" in words(RuntimeError(slice_ % 6))
     assert words(RuntimeError(slice_ % 0)) == slice_ % 0  # of no rows: another fault
     told = words(AttributeError("cannot assign module before Module.__init__() call"))
