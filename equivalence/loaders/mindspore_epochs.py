@@ -14,6 +14,7 @@ from equivalence.loaders.mindspore_loader import (
     COUNTING,
     chain,
     epoch_of,
+    is_sized,
     order_of,
     places_of,
     put_on,
@@ -83,6 +84,8 @@ def handed(recorder: Orders) -> Iterator[None]:
         nodes = chain(dataset)
         if any(isinstance(node, COUNTING) for node in nodes) or nodes[-1].children:
             return dataset
+        if _gives_in_turn(nodes):
+            return dataset
         law = next(filter(None, map(order_of, nodes)), Order())
         count = args[0] if args else kwargs.get("num_epochs", -1)
         places = places_of(nodes).create_tuple_iterator(num_epochs=count, output_numpy=True)
@@ -114,10 +117,17 @@ def handed(recorder: Orders) -> Iterator[None]:
         yield
 
 
+def _gives_in_turn(nodes: Sequence[ds.Dataset]) -> bool:
+    """Whether a data set is what a generator gives, one after the other: there is no order."""
+    return not is_sized(nodes[-1]) and not any(map(order_of, nodes))
+
+
 def _read_by(recorder: Orders, dataset: ds.Dataset) -> Callable[[Any], Any]:
     """What each row of a data set goes through, whatever columns an iterator chooses."""
     whole = dataset.children[0] if isinstance(dataset, ds.ProjectDataset) else dataset
-    return recorder.reads(whole, whole.get_dataset_size())
+    # A generator would have to run to its end, which it may not have.
+    count = whole.get_dataset_size() if is_sized(chain(whole)[-1]) else None
+    return recorder.reads(whole, count)
 
 
 class _Epochs:
@@ -147,7 +157,8 @@ def _source_in_order(source: ds.Dataset, orders: Sequence[Sequence[int]]) -> ds.
 
     Raises EquivalenceError where it has too many samples for that, or not those of the orders.
     """
-    if hasattr(source, "sampler") and not isinstance(source, ds.MindDataset):
+    takes = hasattr(source, "sampler") and not isinstance(source, ds.MindDataset)
+    if takes and is_sized(source):
         made = copy.copy(source)
         made.parent = []
         made.sampler = HandedSamples(orders)

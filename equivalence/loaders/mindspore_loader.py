@@ -2,7 +2,7 @@
 
 import copy
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from typing import Any
 
 import mindspore.dataset as ds
@@ -347,8 +347,19 @@ class Repeated:
         return self.source[0]
 
 
+def is_sized(node: ds.Dataset) -> bool:
+    """Whether the samples of a source have places: all but those of a generator do."""
+    return not hasattr(node, "source") or isinstance(node.source, Sized)
+
+
 def order_of(node: ds.Dataset) -> Order | None:
-    """The order that a node gives; None where it keeps that of the data."""
+    """The order that a node gives; None where it keeps that of the data.
+
+    A `GeneratorDataset` of a generator, which has no length, gives what that gives, one after the
+    other, also where it is made with the sampler that shuffles, its default.
+    """
+    if not is_sized(node):
+        return None
     sampler = getattr(node, "sampler", None)
     if isinstance(node, ds.ShuffleDataset):
         return Order(True, buffer=node.buffer_size)
@@ -397,7 +408,8 @@ def places_of(nodes: Sequence[ds.Dataset]) -> ds.Dataset:
     whole.parent, whole.dataset_size = [], None
     if hasattr(source, "sampler"):
         whole.sampler = ds.SequentialSampler()
-    count = len(source.source) if hasattr(source, "source") else whole.get_dataset_size()
+    own = hasattr(source, "source") and is_sized(source)
+    count = len(source.source) if own else whole.get_dataset_size()
     law = order_of(source)
     order = {"sampler": sampler} if sampler is not None else {"shuffle": bool(law and law.drawn)}
     made: ds.Dataset = ds.NumpySlicesDataset(np.arange(count), ["place"], **order)

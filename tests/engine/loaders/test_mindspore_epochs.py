@@ -39,7 +39,7 @@ class Recorder:
         self.errors.append(error)
 
     def reads(self, loader, count):
-        assert loader.get_dataset_size() == count
+        assert count is None or count == loader.get_dataset_size()
         return lambda row: row
 
 
@@ -94,6 +94,33 @@ def test_what_does_not_shuffle_keeps_its_order():
     rows, epochs = read(generated(shuffle=False).batch(2))
     assert rows == [[*range(6)]] * 2
     assert not any(each.is_drawn for each in epochs)
+
+
+def endless():
+    place = 0
+    while True:
+        yield (np.int32(10 * place),)
+        place += 1
+
+
+@pytest.mark.parametrize("options", [{}, {"shuffle": False}])
+def test_what_a_generator_gives_has_no_order_also_where_it_never_ends(options):
+    recorder = Recorder()
+    with isolated(), handed(recorder):
+        rows = ds.GeneratorDataset(endless, ["x"], **options).create_tuple_iterator()
+        read_first = [int(next(rows)[0]) // 10 for _ in range(4)]
+    assert read_first == [0, 1, 2, 3]
+    assert (recorder.errors, recorder.epochs) == ([], [])
+
+
+def test_a_generator_that_is_shuffled_behind_it_gets_the_order_of_the_reference():
+    def counted():
+        for place in range(6):
+            yield (np.int32(10 * place),)
+
+    rows, epochs = read(ds.GeneratorDataset(counted, ["x"]).shuffle(6))
+    assert rows == ORDERS[:2]
+    assert [each.law.drawn for each in epochs] == [True, True]
 
 
 @pytest.mark.parametrize("made", [lambda: generated().take(6), lambda: generated().repeat(1)])
