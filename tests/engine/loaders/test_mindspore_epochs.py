@@ -118,7 +118,7 @@ def test_a_generator_that_is_shuffled_behind_it_gets_the_order_of_the_reference(
         for place in range(6):
             yield (np.int32(10 * place),)
 
-    rows, epochs = read(ds.GeneratorDataset(counted, ["x"]).shuffle(6))
+    rows, epochs = read(ds.GeneratorDataset(counted, ["x"]).shuffle(6).batch(2))
     assert rows == ORDERS[:2]
     assert [each.law.drawn for each in epochs] == [True, True]
 
