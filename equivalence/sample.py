@@ -25,6 +25,9 @@ INTEGER_BUFFERS = ("num_batches_tracked",)
 """Last parts of the names of integer buffers. They are set to zero, and are not compared."""
 
 
+LARGEST_HALVES = 512
+"""Twice the largest number of a mask: float16 has all halves up to 256, and many others."""
+
 EXACT_BITS = 16
 """A float64 result of so few bits is no accident: both sides have it without rounding."""
 
@@ -243,10 +246,12 @@ class Perturbed:
         return perturbed
 
     def inputs(self, step: int = 1) -> list[np.ndarray]:
-        """The perturbed inputs; those in `Sample.exact` are unchanged."""
+        """The perturbed inputs; those in `Sample.exact`, and masks, are unchanged."""
         inputs = self.sample.inputs(step)
         return [
-            x if i in self.sample.exact else self._perturb(x, "input", name, *_later(step))
+            x
+            if i in self.sample.exact or is_mask(x)
+            else self._perturb(x, "input", name, *_later(step))
             for i, (name, x) in enumerate(zip(self.arguments.names, inputs, strict=True))
         ]
 
@@ -315,6 +320,18 @@ def short(values: np.ndarray, unit_roundoff: float = 0.0) -> np.ndarray:
     bits = 1.0 / max(unit_roundoff, 2.0**-EXACT_BITS)
     scaled = np.frexp(values)[0].astype(np.float64) * bits
     return np.asarray(scaled == np.floor(scaled))
+
+
+def is_mask(values: np.ndarray) -> bool:
+    """Whether all values are small whole numbers or halves, as in a mask or a one-hot label.
+
+    Both sides have them without rounding, in every dtype. What a network makes of a mask, such as
+    (1 - mask) times the lowest number, would be ruined where one of these moved.
+    """
+    if values.dtype.kind != "f" or not values.size:
+        return False
+    twice = 2.0 * values
+    return bool((np.abs(twice) <= LARGEST_HALVES).all() and (twice == np.rint(twice)).all())
 
 
 def _demand_fits(draw: Draw, shape: tuple[int, ...]) -> None:

@@ -10,8 +10,10 @@ from typing import Any
 from equivalence.curves import changed_runs
 from equivalence.curves.changed_runs import Changed
 from equivalence.declare.renames import matches
-from equivalence.errors import SideError, WeightError
+from equivalence.errors import EquivalenceError, SideError, WeightError
+from equivalence.host import devices
 from equivalence.host.isolation import isolated
+from equivalence.judge.outcome import Kernel
 from equivalence.judge.settings import Settings
 from equivalence.pipelines import trained
 from equivalence.scripts import torch_side
@@ -30,6 +32,7 @@ from equivalence.structure.slots import Slot
 from equivalence.structure.weights import Partners, pair, pair_found
 from equivalence.truth.compute import MORE_RUNS
 from equivalence.truth.measurement import NOISY_RUNS
+from equivalence.twins.kernels import described, inaccurate
 
 Tell = Callable[[str], None]
 
@@ -48,6 +51,7 @@ class TrainingsResult:
     fits: mistakes of a port that were run in the reference.
     faults: those of MindSpore that explain it.
     halves: layers that the port alone computes in half precision, where nothing departs.
+    kernels: those of MindSpore that are replaced by accurate ones in the run that is judged.
     """
 
     reference: str
@@ -66,6 +70,7 @@ class TrainingsResult:
     fits: Fits = NOTHING_FITS
     faults: Faults = NO_FAULTS
     halves: Mapping[str, str] = field(default_factory=dict)
+    kernels: tuple[Kernel, ...] = ()
 
     def __bool__(self) -> bool:
         return not self.verdict.departures and not any(s.wrong for s in self.settings.values())
@@ -91,6 +96,7 @@ def trainings(
     Raises EquivalenceError where a training cannot be run, or shows nothing.
     """
     from equivalence.scripts.mindspore_side import MindSporeSide, StepWatch
+    from equivalence.sides.accurate import AccurateKernels
     from equivalence.stand_ins.context import StandIns
     from equivalence.stand_ins.faulty import FAULTS, Mended
 
@@ -122,6 +128,7 @@ def trainings(
             mended: Collection[Any] = (),
             met: Callable[[Any], object] | None = None,
             least: int | None = None,
+            kernels: AccurateKernels | None = None,
         ) -> TrainingRun:
             """least: so many steps are enough where it raises; None: all that are asked for."""
             recorders: list[RunRecorder] = []
@@ -133,7 +140,8 @@ def trainings(
                 recorders.append(recorder)
                 observers: list[Any] = [StepWatch(side, recorder, watch)] if watch else []
                 observers += [Mended(mended, met)] if mended else []
-                with isolated(), silent(bool(looked_into or single or mended)):
+                observers += [kernels] if kernels else []
+                with isolated(), silent(bool(looked_into or single or mended or kernels)):
                     candidate.run(recorder, side.watching(recorder, *observers))
 
             try:
@@ -166,6 +174,10 @@ def trainings(
             verdict = expectation.judge(ours)
             if not verdict.departures:
                 break
+        kernels: tuple[Kernel, ...] = ()
+        if may_be_kernels(verdict):
+            tell("the candidate with accurate kernels")
+            kernels, ours, verdict = but_for_kernels(run_candidate, ours, verdict, expectation)
         verdict.add(expectation.of_loaders(ours))
         if ours.raised and all(each.name == ENDING for each in verdict.departures):
             raise failures[0]
@@ -194,7 +206,55 @@ def trainings(
         fits,
         faults,
         looks.coarser_layers(),
+        kernels,
     )
+
+
+def may_be_kernels(verdict: RunVerdict) -> bool:
+    """Whether kernels of MindSpore may be all that is wrong: only numbers differ, and no batch."""
+    of_kernels = (each.is_numeric and each.stage != "data" for each in verdict.departures)
+    return bool(verdict.departures) and all(of_kernels) and on_cpu()
+
+
+def but_for_kernels(
+    run_candidate: Callable[..., TrainingRun],
+    ours: TrainingRun,
+    verdict: RunVerdict,
+    expectation: Expectation,
+) -> tuple[tuple[Kernel, ...], TrainingRun, RunVerdict]:
+    """The kernels but for which a port is right, its run without them, and the verdict on that.
+
+    No kernel, and what was, where others than those that are declared for a CPU would have to be
+    replaced, or where anything else differs. Compiled code has none that could be replaced.
+    """
+    from equivalence.sides.accurate import AccurateKernels
+
+    def judged(names: Collection[str]) -> tuple[AccurateKernels, TrainingRun, RunVerdict]:
+        accurate = AccurateKernels(names)
+        run = run_candidate(len(ours.steps), kernels=accurate)
+        return accurate, run, expectation.judge(run)
+
+    try:
+        accurate, run, found = judged(devices.DEVICES["cpu"].inaccurate)
+        names = [name for name in inaccurate(accurate.errors) if name in accurate.replaced]
+        if found.departures or not names:
+            return (), ours, verdict
+        for name in names if len(names) > 1 else ():
+            _, alone, without = judged([name])
+            if not without.departures:
+                names, run, found = [name], alone, without
+                break
+    except EquivalenceError:  # nor can it run as it did
+        return (), ours, verdict
+    kernels = described(names, accurate.errors, "cpu")
+    return (kernels, run, found) if all(k.declared for k in kernels) else ((), ours, verdict)
+
+
+def on_cpu() -> bool:
+    """Whether the candidate runs on a CPU, where its kernels can be replaced."""
+    import mindspore
+
+    return mindspore.get_context("device_target") == "CPU"
 
 
 def settings_of(

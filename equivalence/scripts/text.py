@@ -61,6 +61,8 @@ def _green(result: TrainingsResult) -> Iterator[str]:
         f"{counted(verdict.compared, 'tensor')} are off by at most {number(verdict.worst)} of the "
         f"{BUDGET:g} roundings that rounding may cause"
     )
+    for kernel in result.kernels:
+        yield f"  equal but for {kernel}, in whose place is an accurate one"
     yield from _precision(result)
 
 
@@ -261,6 +263,9 @@ def document(result: TrainingsResult) -> dict[str, Any]:
         "fits": [*result.fits.found],
         "mistakes": {n: getattr(result.fits, n) for n in ("tried", "failed", "left")},
         "halves": dict(result.halves),
+        "kernels": [
+            {"name": k.name, "finding": k.finding, "error": k.error} for k in result.kernels
+        ],
         "stand_ins": [*result.ours.stand_ins],
         "float32": list(result.kept.layers) if result.kept else None,
         "settings": {

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equivalence.declare.draws import distribution, half, integers, normal, uniform
+from equivalence.declare.draws import binary, distribution, half, integers, normal, uniform
 from equivalence.judge.precision import UNIT_ROUNDOFF
-from equivalence.sample import Perturbed, Sample, resolve_inputs
+from equivalence.sample import Perturbed, Sample, is_mask, resolve_inputs
 from equivalence.seeds import seed_of, stream
 
 U = UNIT_ROUNDOFF["float32"]
@@ -196,6 +196,32 @@ def test_scalars_are_arrays_without_dimensions():
     for each in (one, moved):
         scalars = [*each.inputs(), each.weight("temperature", ()), each.cotangent(0, ())]
         assert all(isinstance(scalar, np.ndarray) and scalar.shape == () for scalar in scalars)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_masks_and_labels_are_never_perturbed_and_numbers_among_them_are(dtype):
+    drawn = sample(draws=(binary(3, 8), normal(3, 8)), dtype=dtype)
+    (mask, values), (moved_mask, moved) = drawn.inputs(), Perturbed(drawn, 0, U).inputs()
+    assert np.array_equal(mask, moved_mask)
+    assert not np.array_equal(values, moved)
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([0.0, 1.0], True),
+        ([-0.5, 256.0], True),
+        ([0.0, -1e9], False),
+        ([0.0, np.inf], False),
+        ([0.0, np.nan], False),
+        ([0.25, 1.0], False),
+        ([257.0], False),
+        ([], False),
+    ],
+)
+def test_a_mask_has_small_whole_numbers_and_halves_alone(values, expected):
+    assert is_mask(np.array(values)) is expected
+    assert not is_mask(np.array(values, np.complex128))
 
 
 def test_empty_tensors_can_be_drawn_and_perturbed():

@@ -197,6 +197,24 @@ class Rotary(nn.Cell):
         return ops.cat([left * cos - right * sin, left * sin + right * cos], -1)
 
 
+class Pooled(nn.Cell):
+    """Its partner. scale: of the result."""
+
+    def __init__(self, scale=4.0):
+        super().__init__()
+        self.score, self.fc, self.scale = nn.Dense(8, 1), nn.Dense(8, 8), scale
+
+    def construct(self, x, mask):
+        lowest = float(np.finfo(np.float32).min)
+        weights = ops.softmax(self.score(x).squeeze(-1) + (1.0 - mask) * lowest, -1)
+        pooled = (weights.expand_dims(-1) * x).sum(1)
+        return self.scale * self.fc(x + pooled.expand_dims(1))
+
+
+def pooled_and_scaled():
+    return Pooled(4.04)
+
+
 class Masked(nn.Cell):
     def __init__(self, error=0.0):
         super().__init__()

@@ -210,6 +210,19 @@ class Rotary(nn.Module):
         return torch.cat([left * cos - right * sin, left * sin + right * cos], -1)
 
 
+class Pooled(nn.Module):
+    """Attention pooling under a mask of zeros and ones, as (1 - mask) times the lowest number."""
+
+    def __init__(self):
+        super().__init__()
+        self.score, self.fc = nn.Linear(8, 1), nn.Linear(8, 8)
+
+    def forward(self, x, mask):
+        lowest = torch.finfo(torch.float32).min
+        weights = torch.softmax(self.score(x).squeeze(-1) + (1.0 - mask) * lowest, -1)
+        return 4 * self.fc(x + torch.einsum("bn,bnd->bd", weights, x)[:, None])
+
+
 class Masked(nn.Module):
     """(N, T) -> (N, T): scores beside the lowest finite number."""
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from equivalence.declare.draws import integers, normal
+from equivalence.declare.draws import binary, integers, normal
 from equivalence.host.isolation import isolated
 from equivalence.judge.precision import BUDGET
 from equivalence.record import codec
@@ -165,6 +165,14 @@ def test_angles_of_two_thousand_positions_in_half():
 def test_what_stands_beside_the_lowest_number_is_judged():
     demand_equal(judged("Masked", normal(4, 6)))
     assert judged("Masked", normal(4, 6), candidate="masked_and_shifted").judgement.differing
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_mask_of_zeros_and_ones_is_exact(seed):
+    inputs = normal(2, 4, 8), binary(2, 4)
+    demand_equal(judged("Pooled", *inputs, phase="eval", seed=seed))
+    wrong = judged("Pooled", *inputs, phase="eval", seed=seed, candidate="pooled_and_scaled")
+    assert "output.0" in [each.name for each in wrong.judgement.differing]
 
 
 @pytest.mark.parametrize("seed", range(4))
