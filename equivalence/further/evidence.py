@@ -79,8 +79,7 @@ def of(case: TwinCase, check: Callable[[], Outcome], seed: int, at_ties: bool) -
             return Evidence(None, NOT_FINITE)
         if _as_the_reference(judgement.differing):
             return Evidence(None, ILL_POSED)
-        names = [each.name for each in judgement.differing]
-        if at_ties and names and not any(name.startswith(output("")) for name in names):
+        if at_ties and _gradients_alone(judgement.differing):
             return Evidence(None, AT_TIES)
     return Evidence(replace(outcome, demanded=0.0))
 
@@ -92,6 +91,14 @@ def _as_the_reference(differing: Sequence[TensorVerdict]) -> bool:
     which of two probabilities that underflow is the larger.
     """
     return all(each.problem is None and each.own_error > each.budget for each in differing)
+
+
+def _gradients_alone(differing: Sequence[TensorVerdict]) -> bool:
+    """Whether gradients alone differ, by numbers; no tie makes one NaN that the reference has."""
+    numbers = all(
+        each.problem is None and not each.name.startswith(output("")) for each in differing
+    )
+    return bool(differing) and numbers
 
 
 def raised(case: TwinCase, seed: int, error: EquivalenceError) -> Outcome | None:

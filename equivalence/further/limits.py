@@ -64,8 +64,11 @@ class DeclaredLimits:
         """
         if not self._declared:
             return []
-        shapes = [draw.shape for draw in variant.draws]
-        pairs = list(zip(self._given.shapes, shapes, strict=True))
+        shapes = [[draw.shape for draw in variant.draws]]
+        if variant.turns is not None:
+            twin = variant.turns
+            shapes = [[draw.resolve(size) or () for draw in twin.draws] for size in twin.sizes]
+        pairs = [pair for each in shapes for pair in zip(self._given.shapes, each, strict=True)]
         found = {key.kind for key in self._taken(variant) - self._met}
         found -= {OTHER_BATCH, OTHER_SIZE}
         if any(before[:1] != after[:1] for before, after in pairs):

@@ -4,6 +4,7 @@ What it keeps of one size, such as a mask or a table, shows at the next one. A d
 candidate does not have is shown once more by a twin that declares both as `sizes`.
 """
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -20,6 +21,9 @@ from equivalence.sides.protocols import CandidateSide
 from equivalence.twins.check import outcome_of
 from equivalence.twins.compare import compare_size
 
+REPEATS = 4
+"""So many pairs of samples are tried, at most, to repeat what a port has kept."""
+
 STATE = "the port differs after other calls, which could not be repeated"
 
 
@@ -33,20 +37,22 @@ class Turns:
     def __init__(self, inputs: GivenInputs, seed: int):
         self._given, self._case, self._seed = inputs, inputs.case, seed
         self._candidate: CandidateSide | None = None
-        self._before = Variant("the inputs that were given", inputs.draws)
+        self._first = Variant("the inputs that were given", inputs.draws)
+        self._met: list[Variant] = []
 
     def judged(self, variant: Variant) -> tuple[Evidence, Variant]:
         """What a further sample says, and the sample that shows it."""
         case, fresh = variant.case(self._case), self._candidate is None
+        met = self._met if not fresh else []
         found = evidence.of(case, lambda: self._compared(case), self._seed, variant.at_ties)
-        before, self._before = self._before, variant
+        self._met = [*met, variant]
         if not found.red:
             return found, variant
         self._candidate = None
         again = evidence.judged(case, self._seed, variant.at_ties)
         if again.red or fresh or again.reason:
             return again, variant
-        return self._in_turn(before, variant)
+        return self._repeated(met, variant)
 
     def _compared(self, case: TwinCase) -> evidence.Outcome:
         if case.twin.replays:
@@ -56,20 +62,26 @@ class Turns:
             self._candidate = comparison.candidate
         return outcome_of(case, self._seed, comparison)
 
-    def _in_turn(self, first: Variant, second: Variant) -> tuple[Evidence, Variant]:
-        """Both samples for one candidate, in this order; each as a size of one twin."""
-        case = in_turn(self._case, first.draws, second.draws)
-        if case is None:
-            return Evidence(None, STATE), second
-        told = f"{second.told}, after {first.told}"
-        outcome: Outcome | None
-        try:
-            outcome = kinds.check(case, self._seed)
-        except EquivalenceError as error:
-            outcome = evidence.raised(case, self._seed, error)
-        if outcome is None or outcome.passed:
-            return Evidence(None, STATE), second
-        return Evidence(outcome), replace(second, told=told, turns=case.twin)
+    def _repeated(self, met: Sequence[Variant], variant: Variant) -> tuple[Evidence, Variant]:
+        """Two samples for one candidate, as sizes of one twin, of which the second differs.
+
+        The first is one that it has met, the latest first; the second is the variant, or, where
+        the two differ by more than sizes, the inputs that were given.
+        """
+        pairs = itertools.product(reversed(met), (variant, self._first))
+        cases = ((in_turn(self._case, a.draws, b.draws), a, b) for a, b in pairs)
+        known = ((case, a, b) for case, a, b in cases if case is not None)
+        for case, first, second in itertools.islice(known, REPEATS):
+            outcome: Outcome | None
+            try:
+                outcome = kinds.check(case, self._seed)
+            except EquivalenceError as error:
+                outcome = evidence.raised(case, self._seed, error)
+            ill_posed = outcome and outcome.judgement and outcome.judgement.ill_posed
+            if outcome is not None and not (outcome.passed or ill_posed):
+                told = f"{second.told}, after {first.told}"
+                return Evidence(outcome), replace(second, told=told, turns=case.twin)
+        return Evidence(None, STATE), variant
 
 
 def in_turn(case: TwinCase, first: Sequence[Draw], second: Sequence[Draw]) -> TwinCase | None:

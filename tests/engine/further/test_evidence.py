@@ -47,6 +47,13 @@ def test_gradients_alone_are_no_evidence_at_ties(at_bound):
     assert not found.red
 
 
+def test_a_gradient_that_is_nan_in_the_port_alone_is_evidence_at_ties(at_bound):
+    found = judged("rooted_above", "rooted_above_with_nan", at_bound, at_ties=True)
+    assert found.red
+    assert "not finite" in found.outcome.judgement.differing[0].problem
+    assert not judged("rooted_above", "rooted_above", at_bound, at_ties=True).red
+
+
 def test_outputs_are_evidence_at_ties(at_bound):
     assert judged("gated", "gated_at", at_bound, at_ties=True).red
 

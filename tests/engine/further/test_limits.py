@@ -113,3 +113,15 @@ def test_a_green_says_what_is_not_claimed():
     assert told in answer.not_looked_at([outcome])
     (line,) = Further(beyond={"overflow": 2}).lines(None, "")
     assert line == "Further samples differ of which nothing is claimed: overflow (2)."
+
+
+def test_the_given_inputs_after_another_size_lie_beyond_a_limit_of_sizes():
+    further, shown = of(
+        "tests.engine.parts.further_ms:StretchedOnce",
+        normal(2, 8, 4),
+        reference="tests.engine.parts.further_pt:stretched",
+        without={OTHER_SIZE: WHY},
+    )
+    assert shown is None
+    assert further.beyond[OTHER_SIZE] > 0
+    assert not further.dropped

@@ -21,6 +21,16 @@ def test_a_mask_that_is_kept_shows_at_the_second_length_and_both_are_declared(tm
     assert shown.turns.sizes == ({"SIZE_6_8": 6}, {"SIZE_6_8": 8})
 
 
+def test_what_is_kept_shows_with_the_given_inputs_after_others_where_values_differ_too(tmp_path):
+    """The mask of the longer sample is kept; what differs then is of the given size, times 2."""
+    turn = turns("MaskedOnce", tmp_path)
+    turn.judged(Variant("a size of 8", (normal(2, 8, 4),)))
+    found, shown = turn.judged(Variant("inputs times 2", (normal(2, 7, 4, scale=2.0),)))
+    assert found.red
+    assert shown.told == "the inputs that were given, after a size of 8"
+    assert shown.turns.sizes == ({"SIZE_8_7": 8}, {"SIZE_8_7": 7})
+
+
 def test_a_right_port_may_meet_all(tmp_path):
     turn = turns("Masked", tmp_path)
     for length in (6, 8, 7):

@@ -92,6 +92,16 @@ def gated_at(x):
     return mint.where(x >= 0.5, x * 2.0, x - 1.0)
 
 
+def rooted_above(x):
+    safe = mint.where(x > 0.5, x - 0.5, mint.ones_like(x))
+    return mint.where(x > 0.5, mint.sqrt(safe), mint.zeros_like(x))
+
+
+def rooted_above_with_nan(x):
+    """The same values; where the root is not chosen, its gradient is NaN."""
+    return mint.where(x > 0.5, mint.sqrt(x - 0.5), mint.zeros_like(x))
+
+
 def absolute(x):
     return mint.clamp(x, min=0.5)
 
@@ -184,3 +194,19 @@ class AveragedOverOne(LogSumExp):
 
     def construct(self, x):
         return super().construct(x) * (0.5 if x.shape[0] == 1 else 1.0)
+
+
+class StretchedOnce(nn.Cell):
+    """Keeps the table of the greatest length."""
+
+    def __init__(self):
+        super().__init__()
+        self.longest, self.kept = 0, None
+
+    def construct(self, x):
+        length = x.shape[1]
+        if length > self.longest:
+            self.longest = length
+            table = ms.ops.arange(length).astype(ms.float32).expand_dims(1)
+            self.kept = table / max(length / 16.0, 1.0)
+        return x * self.kept[:length]

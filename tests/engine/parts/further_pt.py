@@ -67,6 +67,11 @@ def gated(x):
     return torch.where(x > 0.5, x * 2.0, x - 1.0)
 
 
+def rooted_above(x):
+    safe = torch.where(x > 0.5, x - 0.5, torch.ones_like(x))
+    return torch.where(x > 0.5, safe.sqrt(), torch.zeros_like(x))
+
+
 def absolute(x):
     return torch.clamp(x, min=0.5)
 
@@ -103,3 +108,8 @@ def thinned(x):
 class LogSumExp(nn.Module):
     def forward(self, x):
         return torch.logsumexp(x, -1) * 2.0
+
+
+def stretched(x):
+    length = x.shape[1]
+    return x * torch.arange(length)[:, None] / max(length / 16.0, 1.0)
