@@ -130,5 +130,9 @@ class Fixed:
         every, told = [*self._given.shapes], dict[str, None]()
         for (i, axis), size in sizes.items():
             every = shapes.with_size(every, [(i, axis)], size)
-            told[shapes.told(self._given, frozenset([(i, axis)]), size)] = None
+            before = self._size((i, axis))
+            alike = (
+                p for p in sizes if p[1] == axis and (self._size(p), sizes[p]) == (before, size)
+            )
+            told[shapes.told(self._given, frozenset(alike), size)] = None
         return self._given.resized(", ".join(told), every)

@@ -20,6 +20,12 @@ from equivalence.reach.decision import REFERENCE, Decision, Key, Reach
 from equivalence.runs.comparison import CaseAtSeed
 from equivalence.sample import resolve_inputs
 
+Change = tuple[Places, int]
+"""Places, and their new size."""
+
+UNEVEN = 2
+"""So many sizes are tried of some inputs alone."""
+
 SHARE = 0.5
 """The share of the time for further samples that the runs of the reference alone may take."""
 
@@ -97,7 +103,7 @@ class SampleSearch:
     def _by_size(self) -> Iterator[tuple[Variant, tuple[Decision, ...]]]:
         given, every = self.given, [*shapes.together(self.given.shapes)]
         batch = [ways for ways in every if any(axis == 0 for _, axis in ways[0])]
-        longer, shorter, small, large, odd = [], [], [], [], []
+        longer, shorter, small, large, odd, taken = [], [], [], [], [], []
         for ways in every:
             for places in ways:
                 i, axis = min(places)
@@ -112,6 +118,7 @@ class SampleSearch:
                     continue
                 longer.append(more)
                 shorter.append(less)
+                taken.append(places)
                 if ways not in batch:
                     small.append(self._first(places, shapes.small(size)))
                     large.append(self._first(places, shapes.large(size)))
@@ -120,19 +127,47 @@ class SampleSearch:
         for changes in (*shapes.crossed(shorter, longer), *shapes.parted(small), large):
             for tried in self._joined([*filter(None, changes)]):
                 yield self._taken(tried)
+        uneven = [each for places in taken if (each := self._uneven(places))]
+        for changes in zip(*uneven, strict=True):
+            for tried in self._joined([*filter(None, changes)]):
+                yield self._taken(tried)
         yield from self._greedily(odd)
+
+    def _uneven(self, places: Places) -> tuple[Change | None, Change | None] | None:
+        """A longer size of some inputs alone, and a shorter one, where others have the size, too.
+
+        None where the reference takes none. A mask, or a vector of lengths, belongs to another
+        input; so does the size of a batch.
+        """
+        given = self.given
+        for part in shapes.apart(places):
+            rest = {i for i, _ in places} - {i for i, _ in part}
+            apart = [(i for i, _ in part), rest]
+            if not all(any(self._has_length(i, places) for i in each) for each in apart):
+                continue
+            i, axis = min(part)
+            size = given.shapes[i][axis]
+            more = self._first(part, shapes.longer(size, axis)[:UNEVEN])
+            if more:
+                return more, self._first(part, shapes.shorter(size, axis)[:UNEVEN])
+        return None
+
+    def _has_length(self, i: int, places: Places) -> bool:
+        """Whether a size of an input may be a length of its own, as that of a sequence."""
+        least = 2 if min(axis for _, axis in places) else 3
+        return i not in self.given.masks and len(self.given.shapes[i]) >= least
 
     def _code(self) -> list[Decision]:
         return [each for each in self._missed if each.key.kind in shapes.CODE]
 
-    def _sized(self, changes: Sequence[tuple[Places, int]]) -> Variant:
+    def _sized(self, changes: Sequence[Change]) -> Variant:
         given, sizes, told = self.given, [*self.given.shapes], []
         for places, size in changes:
             sizes = shapes.with_size(sizes, places, size)
             told.append(shapes.told(given, places, size))
         return given.resized(", ".join(told), sizes)
 
-    def _first(self, places: Places, sizes: Sequence[int]) -> tuple[Places, int] | None:
+    def _first(self, places: Places, sizes: Sequence[int]) -> Change | None:
         """The first of some sizes that the reference takes."""
         for size in sizes:
             if self.late:
@@ -149,7 +184,7 @@ class SampleSearch:
             tried.append(self.trials(self._sized([(places, size)])))
         return tried
 
-    def _joined(self, changes: Sequence[tuple[Places, int]]) -> Iterator[TriedVariant]:
+    def _joined(self, changes: Sequence[Change]) -> Iterator[TriedVariant]:
         """All changes in one variant where the reference takes them together; else each alone."""
         if not changes:
             return

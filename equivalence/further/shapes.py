@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from equivalence.further.variant import GivenInputs
 from equivalence.reach.decision import Decision
 from equivalence.reach.words import BRANCH, CHOICE, LOOP
+from equivalence.words import listed
 
 Places = frozenset[tuple[int, int]]
 """Sizes that change together: (input, axis) of each."""
@@ -65,6 +66,24 @@ def together(shapes: Sequence[tuple[int, ...]]) -> Iterator[list[Places]]:
         elif same_axis not in seen:
             seen.add(same_axis)
             yield list(dict.fromkeys((same_axis, equal, frozenset([(i, axis)]))))
+
+
+def apart(places: Places) -> list[Places]:
+    """The parts of places that may change while the other inputs stay, in the order to try.
+
+    All but the first input, as keys and values beside a query; the second half; each alone, the
+    last one first. Of an input that has the size twice, such as a mask of attention, the last axis.
+
+    >>> q_k_v = frozenset([(0, 1), (1, 1), (2, 1)])
+    >>> [sorted(i for i, _ in part) for part in apart(q_k_v)]
+    [[1, 2], [2], [1], [0]]
+    """
+    last = dict(sorted(places))
+    inputs = list(last)
+    if len(inputs) < 2:
+        return []
+    some = [inputs[1:], inputs[len(inputs) // 2 :], *([i] for i in reversed(inputs))]
+    return list(dict.fromkeys(frozenset((i, last[i]) for i in part) for part in some))
 
 
 def with_size(
@@ -179,9 +198,14 @@ def _text(decision: Decision) -> str:
 
 
 def told(inputs: GivenInputs, places: Places, size: int) -> str:
-    """Another size in words: a batch, or a size of an axis."""
+    """Another size in words: a batch, or a size of an axis; of which inputs, if others keep it."""
     i, axis = min(places, key=lambda place: place[::-1])
+    given, changed = inputs.shapes[i][axis], {i for i, _ in places}
+    others = (
+        shape[axis] for j, shape in enumerate(inputs.shapes) if j not in changed and shape[axis:]
+    )
+    of = f" of {listed([inputs.told(j) for j in sorted(changed)])} alone" if given in others else ""
     if axis == 0:
-        return f"a batch of {size}"
+        return f"a batch of {size}{of}"
     axes = sorted({axis for _, axis in places})
-    return f"a size of {size} for {inputs.shapes[i][axis]} in axis {' and '.join(map(str, axes))}"
+    return f"a size of {size} for {given} in axis {' and '.join(map(str, axes))}{of}"

@@ -90,7 +90,7 @@ def _beyond(inputs: GivenInputs) -> Iterator[Variant]:
         x, y = (inputs.values[i].astype(np.float64) for i in (one, other))
         both = np.concatenate([x.reshape(-1), y.reshape(-1)])
         if both.size and np.isfinite(both).all():
-            told = f"every second row of {_name(inputs, one)} beyond {_name(inputs, other)}"
+            told = f"every second row of {inputs.told(one)} beyond {inputs.told(other)}"
             rows = np.atleast_2d(x).reshape(-1, x.shape[-1] if x.ndim else 1)
             rows[::2] += 2.0 * np.ptp(both)  # a row that stays has other results than zero
             yield replace(inputs.replaced(told, {one: rows.reshape(x.shape)}), always=True)
@@ -105,7 +105,7 @@ def _times(inputs: GivenInputs, factors: Sequence[float]) -> Iterator[Variant]:
     floats = inputs.floats
     single = [[i] for i in floats] if 1 < len(floats) <= SINGLE else []
     for at in [floats, *single] if floats else []:
-        told = _name(inputs, at[0]) if len(floats) > 1 and len(at) == 1 else "inputs"
+        told = inputs.told(at[0]) if len(floats) > 1 and len(at) == 1 else "inputs"
         for factor in factors:
             yield inputs.scaled(f"{told} times {factor:g}", factor, at)
 
@@ -182,14 +182,14 @@ def indexed(inputs: GivenInputs, missed: Missed) -> Iterator[Variant]:
             held = np.iinfo(changed.dtype)
             fits = [n for n in dict.fromkeys(some) if held.min <= n <= held.max][: flat.size]
             flat[: len(fits)] = fits
-            told = f"{_name(inputs, i)} with {', '.join(map(str, fits))}"
+            told = f"{inputs.told(i)} with {', '.join(map(str, fits))}"
             variant = inputs.replaced(told, {i: changed})
             yield replace(variant, always=some == uneven and bool((values == last).all()))
         yield from _rows(inputs, i, low, last)
         for n in named if values.ndim > 1 else ():
             changed = values.copy()
             changed.reshape(-1, values.shape[-1])[0] = n
-            yield inputs.replaced(f"{_name(inputs, i)} with a row of {n}", {i: changed})
+            yield inputs.replaced(f"{inputs.told(i)} with a row of {n}", {i: changed})
 
 
 def _rows(inputs: GivenInputs, at: int, low: int, last: int) -> Iterator[Variant]:
@@ -203,7 +203,7 @@ def _rows(inputs: GivenInputs, at: int, low: int, last: int) -> Iterator[Variant
         return
     for begin in range(0, rest.size, values.size):
         some = rest[begin : begin + values.size]
-        told = f"{_name(inputs, at)} with {some[0]} to {some[-1]}"
+        told = f"{inputs.told(at)} with {some[0]} to {some[-1]}"
         changed = np.resize(some, values.shape).astype(values.dtype)
         yield replace(inputs.replaced(told, {at: changed}), always=True)
 
@@ -214,7 +214,7 @@ def masked(inputs: GivenInputs, _missed: Missed) -> Iterator[Variant]:
         for told, change in PATTERNS.items():
             changed = inputs.values[i].copy()
             change(changed.reshape(-1, changed.shape[-1]))
-            yield inputs.replaced(f"{_name(inputs, i)} with {told}", {i: changed})
+            yield inputs.replaced(f"{inputs.told(i)} with {told}", {i: changed})
 
 
 def _pad(rows: np.ndarray) -> None:
@@ -261,9 +261,3 @@ WAYS = (
     Way(("not finite",), not_finite),
 )
 """Every way, in the order in which they are tried."""
-
-
-def _name(inputs: GivenInputs, at: int) -> str:
-    """An input in words."""
-    name = inputs.names[at]
-    return f"input {at + 1}" if isinstance(name, int) or name.isdigit() else f"input {name}"

@@ -88,6 +88,11 @@ class GivenInputs:
         """The name of each input."""
         return call_of(self.case.twin.inputs, self.case.dimensions).names
 
+    def told(self, at: int) -> str:
+        """An input in words."""
+        name = self.names[at]
+        return f"input {at + 1}" if isinstance(name, int) or name.isdigit() else f"input {name}"
+
     @property
     def floats(self) -> list[int]:
         """The positions of the inputs that hold numbers of any size: no masks, no labels."""

@@ -10,8 +10,8 @@ from equivalence.twins.check import check
 from tests.engine.further.conftest import case_of
 
 
-def variants(folder, name, draw, **fields):
-    case = case_of(name, name, draw)
+def variants(folder, name, *draws, **fields):
+    case = case_of(name, name, *draws)
     search = SampleSearch(case, 0, check(case, 0).reach, folder, **fields)
     return search, [*search.variants()]
 
@@ -47,6 +47,16 @@ def test_each_decision_is_reached_by_one_variant_alone(tmp_path):
 def test_no_run_is_begun_once_the_time_is_over(tmp_path):
     _, found = variants(tmp_path, "gated", normal(2, 6), seconds=-1.0)
     assert found == []
+
+
+def test_one_of_two_inputs_of_one_length_is_longer_alone_and_shorter_where_the_reference_takes_it(
+    tmp_path,
+):
+    _, found = variants(tmp_path, "attended", normal(2, 6, 5), normal(2, 6, 5))
+    lengths = [tuple(draw.shape[1] for draw in variant.draws) for variant, _ in found]
+    assert {(6, 7), (6, 5)} <= set(lengths)
+    assert {a.shape[0] for a, _ in (variant.draws for variant, _ in found)} == {1, 2, 3}
+    assert all(a.shape[0] == b.shape[0] for a, b in (variant.draws for variant, _ in found))
 
 
 def test_a_combination_has_the_changes_that_it_is_made_of(tmp_path):

@@ -28,10 +28,21 @@ def test_a_size_that_a_condition_names_is_tried_with_its_neighbours():
 
 def test_a_size_in_words():
     class Of:
-        shapes = ((2, 7), (2, 7))
+        shapes = ((2, 7), (2, 7), (2,))
+        told = "input {}".format
 
-    assert shapes.told(Of, frozenset([(0, 0), (1, 0)]), 1) == "a batch of 1"
-    assert shapes.told(Of, frozenset([(0, 1)]), 6) == "a size of 6 for 7 in axis 1"
+    assert shapes.told(Of, frozenset([(0, 0), (1, 0), (2, 0)]), 1) == "a batch of 1"
+    assert shapes.told(Of, frozenset([(0, 1), (1, 1)]), 6) == "a size of 6 for 7 in axis 1"
+    alone = "a size of 6 for 7 in axis 1 of input 1 alone"
+    assert shapes.told(Of, frozenset([(1, 1)]), 6) == alone
+
+
+def test_some_inputs_change_alone_and_of_a_mask_of_attention_its_last_axis():
+    q_k_v_mask = frozenset([(0, 1), (1, 1), (2, 1), (3, 1), (3, 2)])
+    parts = shapes.apart(q_k_v_mask)
+    assert parts[0] == {(1, 1), (2, 1), (3, 2)}
+    assert {(3, 2)} in parts
+    assert shapes.apart(frozenset([(0, 1), (0, 2)])) == []
 
 
 def test_lengths_of_sequences_change_with_the_axis_of_their_batch():

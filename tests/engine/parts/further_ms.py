@@ -210,3 +210,8 @@ class StretchedOnce(nn.Cell):
             table = ms.ops.arange(length).astype(ms.float32).expand_dims(1)
             self.kept = table / max(length / 16.0, 1.0)
         return x * self.kept[:length]
+
+
+def attended(q, k):
+    mask = mint.tril(mint.ones((q.shape[1], k.shape[1])), k.shape[1] - q.shape[1])
+    return (q @ k.swapaxes(1, 2)) * mask

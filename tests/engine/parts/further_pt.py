@@ -113,3 +113,8 @@ class LogSumExp(nn.Module):
 def stretched(x):
     length = x.shape[1]
     return x * torch.arange(length)[:, None] / max(length / 16.0, 1.0)
+
+
+def attended(q, k):
+    mask = torch.ones(q.shape[1], k.shape[1]).tril(k.shape[1] - q.shape[1])
+    return (q @ k.transpose(1, 2)) * mask
