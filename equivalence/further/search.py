@@ -103,7 +103,8 @@ class SampleSearch:
     def _by_size(self) -> Iterator[tuple[Variant, tuple[Decision, ...]]]:
         given, every = self.given, [*shapes.together(self.given.shapes)]
         batch = [ways for ways in every if any(axis == 0 for _, axis in ways[0])]
-        longer, shorter, small, large, odd, taken = [], [], [], [], [], []
+        longer, shorter, small, large, odd = [], [], [], [], []
+        taken: list[Places] = []
         for ways in every:
             for places in ways:
                 i, axis = min(places)
@@ -128,8 +129,8 @@ class SampleSearch:
             for tried in self._joined([*filter(None, changes)]):
                 yield self._taken(tried)
         uneven = [each for places in taken if (each := self._uneven(places))]
-        for changes in zip(*uneven, strict=True):
-            for tried in self._joined([*filter(None, changes)]):
+        for parts in zip(*uneven, strict=True):
+            for tried in self._joined([*filter(None, parts)]):
                 yield self._taken(tried)
         yield from self._greedily(odd)
 

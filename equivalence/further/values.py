@@ -256,7 +256,7 @@ WAYS = (
     Way(MOVED, scaled),
     Way((EPSILON, *MOVED), tiny),
     Way(MOVED, shifted),
-    Way((EPSILON,), zero_row),
+    Way((EPSILON, "tie"), zero_row),
     Way(EXACT, grid),
     Way(("not finite",), not_finite),
 )

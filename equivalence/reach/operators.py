@@ -278,6 +278,28 @@ def _any(x: Tensor) -> Tensor:
     return torch.ones(1, dtype=torch.bool, device=x.device)
 
 
+def _first_of(extreme: Callable) -> Callable[[OperatorCall], Splits]:
+    """Whether the extreme of a row is there twice: PyTorch says that its first index counts."""
+
+    def first(call: OperatorCall) -> Splits:
+        x, axis = call.x, call.given(1, "dim")
+        if axis is None:
+            x, axis = x.reshape(-1), 0
+        if x.numel():
+            yield "tie", lambda: Split("tie", twice(x, axis), _any(x))
+
+    def twice(x: Tensor, axis: int) -> Tensor:
+        return (x == extreme(x, axis, keepdim=True)).sum(axis) > 1
+
+    return first
+
+
+def _along(extreme: Callable) -> Callable[[OperatorCall], Splits]:
+    """As `_first_of`, of an operator that gives indices only along an axis."""
+    first = _first_of(extreme)
+    return lambda call: first(call) if isinstance(call.given(1, "dim"), int) else iter(())
+
+
 def _rounded(call: OperatorCall) -> Splits:
     x = call.x
     yield "step", lambda: Split("step", x - x.floor() == 0.5, _any(x))
@@ -409,6 +431,10 @@ BEFORE: dict[Any, Callable[..., Splits]] = {
     aten.le: _compared(torch.le, -1),
     aten.eq: _compared(torch.eq, 0),
     aten.ne: _compared(torch.ne, 0),
+    aten.argmax: _first_of(torch.amax),
+    aten.argmin: _first_of(torch.amin),
+    aten.max: _along(torch.amax),
+    aten.min: _along(torch.amin),
     **dict.fromkeys((aten.round, aten.round_), _rounded),
     **dict.fromkeys((aten.floor, aten.ceil, aten.trunc), _stepped),
     **dict.fromkeys((aten.sign, aten.sign_, aten.sgn, aten.sgn_, aten.heaviside), _signed),

@@ -59,6 +59,13 @@ def test_one_of_two_inputs_of_one_length_is_longer_alone_and_shorter_where_the_r
     assert all(a.shape[0] == b.shape[0] for a, b in (variant.draws for variant, _ in found))
 
 
+def test_a_row_in_which_the_largest_is_there_twice_is_tried(tmp_path):
+    search, found = variants(tmp_path, "first_of", normal(6, 5))
+    kinds = [each.key.kind for _, reached in found for each in reached]
+    assert "tie" in kinds
+    assert not search.reach.missed
+
+
 def test_a_combination_has_the_changes_that_it_is_made_of(tmp_path):
     case = case_of("Masked", "Masked", normal(2, 7, 6))
     first = next(SampleSearch(case, 0, Reach(), tmp_path).variants())[0]

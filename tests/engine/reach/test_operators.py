@@ -69,6 +69,9 @@ KINDS = {
     "mask": (lambda x: x.masked_fill(x > 6.0, 0.0), X, SMALL),
     "chosen by a mask": (lambda x: x[x > 6.0], X, SMALL, "where"),
     "tie": (lambda x: x > 6.0, torch.arange(9.0), SMALL),
+    "argmax": (lambda x: x.argmax(-1), torch.tensor([[1.0, 2.0, 2.0]]), X, "tie"),
+    "argmin of all": (torch.argmin, torch.tensor([[1.0, 2.0], [3.0, 1.0]]), X, "tie"),
+    "max along an axis": (lambda x: x.max(0)[1], torch.ones(2, 2), X, "tie"),
     "step": (torch.round, torch.tensor([0.5, 1.0]), torch.tensor([0.25, 1.0])),
     "floor": (torch.floor, torch.tensor([0.5, 1.0]), torch.tensor([0.25, 1.5]), "step"),
     "sign": (torch.sign, torch.tensor([0.0, 1.0]), torch.tensor([-0.25, 1.0]), "step"),
@@ -173,6 +176,11 @@ def test_zeros_in_front_of_a_relu_are_on_neither_side():
 
 def test_bounds_of_infinity_bound_nothing():
     assert not reach_of(lambda x: x.clamp(min=-torch.inf), X).decisions
+
+
+def test_a_largest_number_without_its_index_has_no_tie_nor_has_what_is_smaller():
+    assert not reach_of(torch.max, X).decisions
+    assert missed(lambda x: x.argmax(-1), "tie", torch.tensor([[1.0, 1.0, 2.0]]))
 
 
 def test_a_large_number_that_is_added_is_no_epsilon():
