@@ -49,6 +49,9 @@ INDEXED = (
 )
 PADDED = (MASKED_ROW, PADDED_LEFT, PADDED_RIGHT, "where", "mask")
 
+ENDING = ("padding index", "ignored label", "comparison")
+"""Kinds of decisions that name what a row may end with, as padding."""
+
 Missed = Sequence[Decision]
 
 
@@ -185,6 +188,12 @@ def indexed(inputs: GivenInputs, missed: Missed) -> Iterator[Variant]:
             told = f"{inputs.told(i)} with {', '.join(map(str, fits))}"
             variant = inputs.replaced(told, {i: changed})
             yield replace(variant, always=some == uneven and bool((values == last).all()))
+        padding = {each.bound for each in missed if each.key.kind in ENDING}
+        for n in named if values.ndim > 1 else ():
+            changed = values.copy()
+            _end(changed.reshape(-1, values.shape[-1])[::2], n)
+            ended = inputs.replaced(f"{inputs.told(i)} with {n} at the end of rows", {i: changed})
+            yield replace(ended, always=n in padding)
         yield from _rows(inputs, i, low, last)
         for n in named if values.ndim > 1 else ():
             changed = values.copy()
@@ -209,12 +218,18 @@ def _rows(inputs: GivenInputs, at: int, low: int, last: int) -> Iterator[Variant
 
 
 def masked(inputs: GivenInputs, _missed: Missed) -> Iterator[Variant]:
-    """Masks whose rows are padded on the left or right, or that are empty or full."""
+    """Masks whose rows are padded on the left or right, or that are empty or full.
+
+    Code may look at the last column, which is full where all are padded on the left.
+    """
     for i in inputs.masks:
+        given = inputs.values[i]
+        left = given[..., -1].all() and not given.all()
         for told, change in PATTERNS.items():
-            changed = inputs.values[i].copy()
+            changed = given.copy()
             change(changed.reshape(-1, changed.shape[-1]))
-            yield inputs.replaced(f"{inputs.told(i)} with {told}", {i: changed})
+            variant = inputs.replaced(f"{inputs.told(i)} with {told}", {i: changed})
+            yield replace(variant, always=change is _all_left and not left)
 
 
 def _pad(rows: np.ndarray) -> None:
@@ -233,6 +248,17 @@ def _pad_right(rows: np.ndarray) -> None:
     rows[0, :half], rows[0, half:] = 1, 0
 
 
+def _all_left(rows: np.ndarray) -> None:
+    rows[:] = 1
+    _end(rows[:, ::-1], 0)
+
+
+def _end(rows: np.ndarray, number: int) -> None:
+    """Rows end with a number, each once more than the one before, up to half of it."""
+    for i, row in enumerate(rows):
+        row[row.size - 1 - i % max(1, row.size // 2) :] = number
+
+
 def _empty(rows: np.ndarray) -> None:
     rows[0] = 0
 
@@ -243,6 +269,7 @@ def _full(rows: np.ndarray) -> None:
 
 PATTERNS: dict[str, Callable[[np.ndarray], None]] = {
     "rows padded on the left and right": _pad,
+    "all rows padded on the left": _all_left,
     "a row padded on the left": _pad_left,
     "a row padded on the right": _pad_right,
     "an empty row": _empty,
@@ -252,7 +279,7 @@ PATTERNS: dict[str, Callable[[np.ndarray], None]] = {
 
 WAYS = (
     Way(INDEXED, indexed, blind=True),
-    Way(PADDED, masked),
+    Way(PADDED, masked, blind=True),
     Way(MOVED, scaled),
     Way((EPSILON, *MOVED), tiny),
     Way(MOVED, shifted),

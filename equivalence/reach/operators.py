@@ -265,9 +265,10 @@ def _compared(holds: Callable, ordered: int) -> Callable[[OperatorCall], Splits]
             return
         numbers = ordered and x.dtype != torch.bool and (tensor or not math.isinf(other))
         way = (lambda: ordered * (x - other)) if numbers else None
-        yield "comparison", lambda: Split("comparison", holds(x, other), way=way)
+        bound = None if tensor else float(other)
+        alike = None if ordered else bound
+        yield "comparison", lambda: Split("comparison", holds(x, other), bound=alike, way=way)
         if numbers:
-            bound = None if tensor else float(other)
             yield "tie", lambda: Split("tie", x == other, _any(x), bound=bound)
 
     return compared

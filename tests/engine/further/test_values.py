@@ -67,6 +67,27 @@ def test_rows_of_masks_are_padded_on_either_side_empty_and_full(tmp_path):
     assert found["input 1 with an empty row"] == [[0, 0, 0, 0], [1, 1, 1, 1]]
 
 
+def test_all_rows_of_a_mask_are_padded_on_the_left_unless_they_are_so_already(tmp_path):
+    of = given_of(tmp_path, given(3, 4, values=(1,) * 12))
+    (variant,) = [each for each in values.masked(of, []) if each.always]
+    assert variant.told == "input 1 with all rows padded on the left"
+    assert arrays(variant)[0].tolist() == [[0, 1, 1, 1], [0, 0, 1, 1], [0, 1, 1, 1]]
+    already = given_of(tmp_path, given(2, 3, values=(0, 1, 1, 1, 1, 1)))
+    assert not [each for each in values.masked(already, []) if each.always]
+
+
+@pytest.mark.parametrize(("kind", "always"), [("comparison", True), ("last index", False)])
+def test_rows_end_with_the_number_of_padding(tmp_path, kind, always):
+    of = given_of(tmp_path, integers(3, 5, low=2, high=10))
+    found = {each.told: each for each in values.indexed(of, missed(kind, 1.0))}
+    ended = found["input 1 with 1 at the end of rows"]
+    rows, before = arrays(ended)[0], of.values[0]
+    assert (rows[0, -1], rows[2, -2:].tolist()) == (1, [1, 1])
+    assert (rows[1] == before[1]).all()
+    assert (rows[:, :3] == before[:, :3]).all()
+    assert ended.always is always
+
+
 def test_values_are_not_finite_where_that_is_decided(tmp_path):
     (variant,) = values.not_finite(given_of(tmp_path, normal(3, 4)), [])
     (x,) = arrays(variant)

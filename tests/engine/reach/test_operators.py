@@ -183,6 +183,11 @@ def test_a_largest_number_without_its_index_has_no_tie_nor_has_what_is_smaller()
     assert missed(lambda x: x.argmax(-1), "tie", torch.tensor([[1.0, 1.0, 2.0]]))
 
 
+def test_a_number_that_is_looked_for_is_the_bound_of_its_comparison():
+    (decision,) = reach_of(lambda i: i * i.ne(1), torch.tensor([2, 3])).missed
+    assert decision.bound == 1.0
+
+
 def test_a_large_number_that_is_added_is_no_epsilon():
     assert not reach_of(lambda x: x + 0.5, X).decisions
 
