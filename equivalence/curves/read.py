@@ -6,21 +6,26 @@ import importlib.util
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from equivalence.curves.series import Curve, Series, half_digit
 from equivalence.errors import DeclarationError
-from equivalence.words import listed
+from equivalence.words import counted, listed
 
 STEPS = ("step", "global_step", "iteration", "iter", "it", "batch")
 """Names of the column that numbers the steps; without one, rows are counted from 1."""
 
-NUMBER = r"[-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|\.\d+(?:e[-+]?\d+)?|inf|nan)"
-"""A number as logs write it."""
+TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
+"""Ends of the names of files that hold rows of columns."""
+
+UNSIGNED = r"(?:\d+\.?\d*(?:e[-+]?\d+)?|\.\d+(?:e[-+]?\d+)?|(?:inf(?:inity)?|nan)\b)"
+"""A number as logs write it, without its sign."""
 
 LOSS_MONITOR = re.compile(
-    rf"epoch:\s*(?P<epoch>\d+)\s*,?\s*step:\s*(?P<step>\d+),?\s*loss is:?\s*\[?(?P<loss>{NUMBER})",
+    r"epoch:\s*(?P<epoch>\d+)\s*,?\s*step:\s*(?P<step>\d+),?\s*"
+    rf"loss is:?\s*\[?(?P<loss>[-+]?{UNSIGNED})",
     re.IGNORECASE,
 )
 """A line of MindSpore's LossMonitor."""
@@ -29,17 +34,24 @@ TIME_MONITOR = re.compile(r"(?:train )?epoch time: .*per step time: ", re.IGNORE
 """A line of MindSpore's TimeMonitor, which tells of no loss."""
 
 ANY_LOSS = re.compile(
-    rf"(?:\b(?:step|iter|iteration)\b\W{{0,3}}(?P<step>\d+).*?)?\bloss\b\W{{0,4}}(?P<loss>{NUMBER})",
+    r"(?:\bepoch\b\W{0,3}(?P<epoch>\d+)\b(?!\.\d).*?)?"
+    r"(?:\b(?:step|iter|iteration)\b\W{0,3}(?P<step>\d+)(?:\s*/\s*(?P<epoch_steps>\d+))?.*?)?"
+    rf"\bloss\b\W{{0,4}}?(?P<loss>(?:(?<=[\s=:(\[,|>])[-+])?{UNSIGNED})",
     re.IGNORECASE,
 )
-"""A line of many logs: "step 10: loss 0.25"."""
+"""A line of many logs: "step 10: loss 0.25", "Epoch [1/2], Step [10/40], Loss: -0.25"; a minus that
+follows a letter, as in "loss-0.25", is no sign."""
+
+WITHIN = ("epoch", "epoch_steps")
+"""Groups of a pattern that are no metrics: the epoch of a line, and how many steps an epoch has."""
 
 
 def read(path: Path, pattern: str | None = None) -> Curve:
     """The curve in a file or, of TensorBoard's events, in a folder.
 
     pattern: a regular expression for the lines of a log, with a named group for each metric, and
-        one called step where lines tell it.
+        one called step where lines tell it, and epoch where each epoch counts its steps. A table
+        that it does not fit is read as a table.
 
     Raises DeclarationError where there is nothing to read, with what to do.
     """
@@ -49,11 +61,13 @@ def read(path: Path, pattern: str | None = None) -> Curve:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise DeclarationError(f"{path} cannot be read as text: {error}") from None
-    if pattern is not None:
-        return _by_pattern(path, text, _compiled(pattern))
-    if path.suffix.lower() in (".csv", ".tsv"):
+    asked = None if pattern is None else _compiled(pattern)
+    fits = asked is not None and any(asked.search(line) for line in text.splitlines())
+    if asked is not None and (fits or path.suffix.lower() not in TABLES):
+        return _by_pattern(path, text, asked)
+    if path.suffix.lower() in TABLES[:2]:
         return _table(path, text)
-    if path.suffix.lower() in (".jsonl", ".ndjson", ".json"):
+    if path.suffix.lower() in TABLES:
         return _json_lines(path, text)
     for known in (LOSS_MONITOR, ANY_LOSS):
         if known.search(text):
@@ -69,7 +83,7 @@ def _compiled(pattern: str) -> re.Pattern:
         made = re.compile(pattern)
     except re.error as error:
         raise DeclarationError(f"--pattern {pattern!r} is no regular expression: {error}") from None
-    if not {*made.groupindex} - {"step", "epoch"}:
+    if not {*made.groupindex} - {"step", *WITHIN}:
         raise DeclarationError(f"--pattern {pattern!r} names no metric; write (?P<loss>...)")
     return made
 
@@ -82,12 +96,39 @@ def _by_pattern(path: Path, text: str, pattern: re.Pattern) -> Curve:
             found.append({name: each for name, each in match.groupdict().items() if each})
         elif line.strip() and not TIME_MONITOR.search(line):
             unread += 1
-    epochs = [row for row in found if "epoch" in row and "step" in row]
-    longest = max((int(row["step"]) for row in epochs), default=0)
-    first = min((int(row["epoch"]) for row in epochs), default=0)
-    for row in epochs:
-        row["step"] = str((int(row.pop("epoch")) - first) * longest + int(row["step"]))
-    return _curve(path, [{k: v for k, v in row.items() if k != "epoch"} for row in found], unread)
+    if not found:
+        first = next((line for line in text.splitlines() if line.strip()), "")
+        raise DeclarationError(
+            f"--pattern '{pattern.pattern}' fits no line of {path}, such as {first!r}; write one "
+            "that fits the lines of all logs"
+        )
+    _number_through(found, always=pattern is LOSS_MONITOR)
+    metrics: list[Mapping[str, str | None]] = [
+        {name: each for name, each in row.items() if name not in WITHIN} for row in found
+    ]
+    return _curve(path, metrics, unread)
+
+
+def _number_through(rows: list[dict[str, str]], always: bool) -> None:
+    """Number the steps of all epochs through, where each epoch counts its own.
+
+    always: also where the steps of each epoch are beyond those of the one before, as they are
+        where a log numbers them through itself.
+    """
+    epochs: dict[int, list[int]] = {}
+    within = [row for row in rows if all(row.get(n, "").isdecimal() for n in ("epoch", "step"))]
+    for row in within:
+        epochs.setdefault(int(row["epoch"]), []).append(int(row["step"]))
+    if not epochs:
+        return
+    ordered = [epochs[epoch] for epoch in sorted(epochs)]
+    if not always and all(max(one) < min(two) for one, two in pairwise(ordered)):
+        return
+    steps = [step for each in ordered for step in each]
+    told = [int(row["epoch_steps"]) for row in within if row.get("epoch_steps", "").isdecimal()]
+    longest = max([*told, max(steps) + (min(steps) == 0)])
+    for row in within:
+        row["step"] = str((int(row["epoch"]) - min(epochs)) * longest + int(row["step"]))
 
 
 def _table(path: Path, text: str) -> Curve:
@@ -124,7 +165,11 @@ def _curve(path: Path, rows: list[Mapping[str, str | None]], unread: int = 0) ->
             if name and name != step and value is not None and at is not None:
                 found.setdefault(name, []).append((int(at), value, half_digit(str(text).strip())))
     if not found:
-        raise DeclarationError(f"{path}: {len(rows)} rows hold no number")
+        texts = [text for row in rows for text in row.values() if text]
+        such = f", such as {texts[0]!r}" if texts else ""
+        raise DeclarationError(
+            f"{path}: {counted(len(rows), 'row')} and no number of a metric in them{such}"
+        )
     return Curve(str(path), {name: Series.of(each) for name, each in found.items()}, unread)
 
 

@@ -161,24 +161,24 @@ def _by_band(metric: MetricVerdict, band: Band) -> list[str]:
         )
         told.append(f"  {_stage(left.index, left.step, counted_steps=True)}")
     allowed = band.allowed(1, metric.ours.digits)
-    scale = np.maximum(np.abs(band.plain), np.finfo(float).tiny)
-    places = sorted({*np.linspace(0, len(allowed) - 1, TOLD).astype(int)})
-    widths = ", ".join(f"{allowed[i] / scale[i]:.1e} at step {band.steps[i]}" for i in places)
-    told.append(f"  a difference shows from this share of the value on: {widths}")
+    known = np.flatnonzero(band.plain)  # A share of 0 is none.
+    if known.size:
+        places = known[sorted({*np.linspace(0, len(known) - 1, TOLD).astype(int)})]
+        shares = allowed / np.maximum(np.abs(band.plain), np.finfo(float).tiny)
+        widths = ", ".join(f"{shares[i]:.1e} at step {band.steps[i]}" for i in places)
+        told.append(f"  a difference shows from this share of the value on: {widths}")
     return told
 
 
 def _by_logs(metric: MetricVerdict) -> list[str]:
     left = metric.departure
-    digits = np.max(
-        (metric.theirs.digits + metric.ours.digits)
-        / np.maximum(np.abs(metric.theirs.values), np.finfo(float).tiny)
-    )
-    hold = f"the logs hold differences from {digits:.1e} of the value on"
+    hold = f"the logs hold differences {_held(metric.theirs, metric.ours)}"
     if left is None:
         return [f"  the same to within the last digit; {hold}"]
+    theirs, ours = (each.values[left.index] for each in (metric.theirs, metric.ours))
+    by = f"{left.relative:.2g} of the value" if theirs else f"{abs(ours):.2g} from 0"
     told = [
-        f"  the digits part at step {left.step}, by {left.relative:.2g} of the value; {hold}",
+        f"  the digits part at step {left.step}, by {by}; {hold}",
         f"  {_stage(left.index, left.step, counted_steps=False)}",
     ]
     if left.sudden:
@@ -193,6 +193,18 @@ def _by_logs(metric: MetricVerdict) -> list[str]:
             "the reference as MODULE:FUNCTION for its band"
         )
     return told
+
+
+def _held(theirs: Series, ours: Series) -> str:
+    """From which size on the digits of two logs hold differences."""
+    digits, values = theirs.digits + ours.digits, np.abs(theirs.values)
+    known, zero = np.isfinite(values) & (values > 0), values == 0
+    told = []
+    if known.any():
+        told.append(f"from {np.max(digits[known] / values[known]):.1e} of the value on")
+    if zero.any():
+        told.append(f"from {np.max(digits[zero]):.1e} on where it is 0")
+    return ", and ".join(told) or "of whether a value is finite"
 
 
 def _stage(index: int, step: int, counted_steps: bool) -> str:

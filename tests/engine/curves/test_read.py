@@ -34,6 +34,7 @@ def written(folder: Path, name: str, text: str) -> Path:
             "epoch: 1 step: 1, loss is 1.0\nepoch: 1 step: 2, loss is 0.5\n"
             "Train epoch time: 12.3 ms, per step time: 6.1 ms\nepoch: 2 step: 1, loss is [0.25]\n",
         ),
+        ("a.log", "Epoch 0 Step 1 Loss: 1.0\nEpoch 0 Step 2 Loss: .5\nEpoch 1 Step 3 Loss .25\n"),
         ("a.log", "start\niter 1 | lr 0.1 | loss: 1.0\niter 2 loss: 5e-1\niter 3 loss=0.25\n"),
     ],
 )
@@ -41,6 +42,55 @@ def test_losses_and_steps_are_read(tmp_path, name, text):
     series = read(written(tmp_path, name, text)).metrics["loss"]
     assert series.values.tolist() == VALUES
     assert series.steps.tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("step 1: loss -0.51", -0.51),
+        ("step 1 loss: -0.51", -0.51),
+        ("step 1 loss=-0.51", -0.51),
+        ("step 1 loss (-.5)", -0.5),
+        ("step 1 {'loss': -0.51, 'lr-0.1': 1}", -0.51),
+        ("step 1 loss +0.5", 0.5),
+        ("step 1 loss 1e-05", 1e-5),
+        ("step 1 loss: -1.2e+03", -1200.0),
+        ("step 1 loss nan", np.nan),
+        ("step 1 loss: -inf", -np.inf),
+        ("epoch 1-5 step 1 loss-0.5", 0.5),
+        ("step 1 loss 3-5", 3.0),
+        ("step 1 info: loss info 7, loss 0.5", 0.5),
+    ],
+)
+def test_the_sign_of_a_loss_is_read_and_a_hyphen_is_none(tmp_path, text, value):
+    series = read(written(tmp_path, "a.log", text)).metrics["loss"]
+    assert series.values == pytest.approx([value], nan_ok=True)
+    assert series.steps.tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    ("lines", "steps"),
+    [
+        ("Epoch [{epoch}/2], Step [{step}/40], Loss: 0.5", [10, 20, 50, 60]),
+        ("epoch {epoch} step {step} loss 0.5", [10, 20, 30, 40]),
+        ("epoch: {epoch} step: {step}, loss is 0.5", [10, 20, 30, 40]),
+    ],
+)
+def test_steps_that_each_epoch_counts_are_numbered_through(tmp_path, lines, steps):
+    rows = [lines.format(epoch=epoch, step=step) for epoch in (1, 2) for step in (10, 20)]
+    assert read(written(tmp_path, "a.log", "\n".join(rows))).metrics["loss"].steps.tolist() == steps
+
+
+def test_steps_from_0_on_of_each_epoch_do_not_meet(tmp_path):
+    rows = [f"Epoch {epoch}, iter {step}: loss 0.5" for epoch in (0, 1) for step in (0, 1)]
+    log = written(tmp_path, "a.log", "\n".join(rows))
+    assert read(log).metrics["loss"].steps.tolist() == [0, 1, 2, 3]
+
+
+def test_a_table_beside_a_log_needs_no_pattern(tmp_path):
+    table = written(tmp_path, "a.csv", "step,loss\n1,0.5\n")
+    log = written(tmp_path, "a.log", "[1] cost 0.5\n")
+    assert curve(table, log, pattern=r"\[(?P<step>\d+)\] cost (?P<loss>\S+)")
 
 
 def test_a_pattern_names_its_metrics(tmp_path):
@@ -62,7 +112,9 @@ def test_what_a_log_holds_is_half_of_its_last_digit():
         ("a.log", "nothing here\n", None, "no line tells a loss that is known; give --pattern"),
         ("a.log", "loss 1\n", "(", "is no regular expression"),
         ("a.log", "loss 1\n", "loss", "names no metric"),
-        ("a.csv", "a,b\nx,y\n", None, "1 rows hold no number"),
+        ("a.log", "\nlos 1\n", r"loss (?P<loss>\d)", r"fits no line of .*a.log, such as 'los 1'"),
+        ("a.log", "loss 1,\n", r"loss (?P<loss>\S+)", "1 row and no number .*, such as '1,'"),
+        ("a.csv", "a,b\nx,y\n", None, "1 row and no number of a metric in them, such as 'x'"),
         ("a.jsonl", "{no", None, "line 1 is no JSON object"),
         ("events.out.tfevents.1", "", None, "TensorBoard's, whose package is not installed"),
     ],
@@ -134,3 +186,12 @@ def test_a_log_that_differs_from_its_first_row_on_is_not_said_to_differ_before_a
     told = str(logs(tmp_path, CURVE, CURVE * 1.5))
     assert "at the first value that is there" in told
     assert "before any update" not in told
+
+
+def test_beside_a_value_of_0_a_difference_is_no_share_of_it(tmp_path):
+    values = np.array([0.0, 0.5])
+    told = str(logs(tmp_path, values, values, digits=1))
+    assert "differences from 2.0e-01 of the value on, and from 1.0e-01 on where it is 0" in told
+    assert "differences from 1.0e-01 on where it is 0" in str(logs(tmp_path, [0.0], [0.0], 1))
+    assert "part at step 1, by 0.25 from 0;" in str(logs(tmp_path, values, values + 0.25, 2))
+    assert "e+30" not in told
