@@ -41,7 +41,7 @@ from equivalence.stream.observer import installed
 from equivalence.stream.patches import patched
 from equivalence.structure.layers import Layer
 from equivalence.structure.looked_up import reads
-from equivalence.structure.mindspore_settings import made_by, settings
+from equivalence.structure.mindspore_settings import made_by, settings, wrapped
 from equivalence.structure.mindspore_steps import of_optimizer
 from equivalence.structure.settings import in_modes, plain
 from equivalence.structure.slots import CONSTANT, Slot
@@ -145,7 +145,7 @@ class MindSporeSide:
         layers = [
             Layer.of(
                 path,
-                in_modes(settings(cell), ((cell.training,), (False,))),
+                in_modes(settings(cell), ((wrapped(cell).training,), (False,))),
                 frozenset(
                     n
                     for n, s in slots.items()

@@ -87,12 +87,10 @@ def settings(cell: nn.Cell) -> dict[str, Any]:
     and what level O2 puts around a norm, which casts what it gives, as the norm.
     An attribute that cannot be read is told as `Unread`; nothing raises.
     """
+    cell = wrapped(cell)
     two = type(cell) is nn.SequentialCell and len(cell) == 2
     if two and (folded := configuration.folded([*map(settings, cell.cells())])):
         return folded
-    within = getattr(cell, "_backbone", None) if type(cell).__module__ == CASTING else None
-    if isinstance(within, nn.Cell):
-        return settings(within)
     cls = configuration.library_class(cell, "mindspore.", _ROOTS)
     own = getattr(type(cell), "construct", None) is not getattr(cls, "construct", None)
     own = own and not _rewritten(type(cell), cls)
@@ -116,6 +114,12 @@ def settings(cell: nn.Cell) -> dict[str, Any]:
     return config
 
 
+def wrapped(cell: nn.Cell) -> nn.Cell:
+    """The cell within what level O2 puts around it; any other cell as it is."""
+    within = getattr(cell, "_backbone", None) if type(cell).__module__ == CASTING else None
+    return wrapped(within) if isinstance(within, nn.Cell) else cell
+
+
 def _rewritten(made: type, cls: type) -> bool:
     """Whether MindSpore itself has made a class of another one, as level O1 does to write casts."""
     named = re.fullmatch(rf"{cls.__name__}Opt(_\d+)?", made.__name__)
@@ -130,7 +134,7 @@ def made_by(cell: nn.Cell) -> tuple[str, tuple[str, ...]]:
     >>> made_by(nn.LeakyReLU(0.1))
     ('nn.LeakyReLU', ('alpha',))
     """
-    cls = cell.__class__
+    cls = wrapped(cell).__class__
     if not cls.__module__.startswith("mindspore."):
         return "", ()
     library = "nn" if getattr(nn, cls.__name__, None) is cls else "mint.nn"

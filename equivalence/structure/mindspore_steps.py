@@ -89,8 +89,7 @@ def rates(step: nn.Cell) -> list[object]:
     found: list[object] = []
     for _, cell in step.cells_and_names():
         if isinstance(cell, nn.Optimizer):
-            given = cell.group_lr if cell.is_group else [cell.learning_rate]
-            found += [_number(rate) for rate in given if not isinstance(rate, nn.Cell)]
+            found += [_number(rate) for rate in _rates(cell) if not isinstance(rate, nn.Cell)]
         else:
             found += [_number(group["lr"]) for group in _groups(cell)]
     return found
@@ -164,12 +163,19 @@ def _shared(cell: nn.Optimizer) -> dict[str, Any]:
     return told
 
 
+def _rates(cell: nn.Optimizer) -> list[Any]:
+    """The rate that each weight is updated by: groups without rates share the optimiser's own."""
+    if cell.is_group_lr:
+        return list(cell.group_lr)
+    return [cell.learning_rate] * len(cell.parameters)
+
+
 def _grouped(cell: Any, shared: Mapping[str, Any]) -> list:
-    weights = list(cell.parameters)
+    weights, rates = list(cell.parameters), _rates(cell)
     if cell.is_group:
-        rates, decays = list(cell.group_lr), list(cell.group_weight_decay)
+        decays = list(cell.group_weight_decay)
     else:
-        rates, decay = [cell.learning_rate] * len(weights), cell.weight_decay
+        decay = cell.weight_decay
         decays = [decay if flag else 0.0 for flag in cell.decay_flags]
     # An optimiser keeps the decay multiplied by its loss scale, by which it divides the gradients.
     decays = [None if isinstance(d, nn.Cell) else _number(d) / cell.loss_scale for d in decays]

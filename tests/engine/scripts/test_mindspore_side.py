@@ -72,6 +72,19 @@ def test_a_network_tells_whether_anything_in_it_asks_for_its_mode(layer, run):
     assert run(stepping).networks[0].reads_mode is (layer is not nn.ReLU)
 
 
+def test_the_mode_of_a_norm_is_its_own_within_what_level_o2_puts_around_it(run):
+    def stepping():
+        net = nn.SequentialCell(nn.Dense(3, 4), nn.BatchNorm1d(4), nn.Dense(4, 2)).set_train()
+        net = ms.amp.auto_mixed_precision(net, "O2")
+        optimizer = nn.SGD(net.trainable_params(), 0.1)
+        grad = ms.value_and_grad(lambda x: net(x).sum(), None, optimizer.parameters)
+        optimizer(grad(ms.Tensor(X))[1])
+
+    norms = [each for each in run(stepping).networks[0].layers if each.kind == "BatchNorm1d"]
+    assert [each.settings["batch_statistics"] for each in norms] == ["in training"] * 2
+    assert {each.made_by[0] for each in norms} == {"nn.BatchNorm1d"}
+
+
 def test_nothing_stays_of_the_watching(run):
     before = nn.Cell.__call__, ops.cross_entropy, nn.Optimizer.__init__, ms.set_context
     run(functional, eager=True)

@@ -3,7 +3,7 @@
 import mindspore as ms
 import numpy as np
 import pytest
-from mindspore import mint, nn
+from mindspore import mint, nn, ops
 
 from equivalence.judge.settings import Unread
 from equivalence.structure import mindspore_steps
@@ -54,3 +54,14 @@ def test_groups_that_a_release_renames_are_unread():
     assert all("param_groups" in lost[each].raised for each in ("lr", "weight_decay"))
     assert not lost["lr"].own
     assert mindspore_steps.rates(made) == []
+
+
+@pytest.mark.parametrize("rates", [{}, {"lr": 0.3}])
+def test_groups_are_updated_by_the_optimiser_s_rate_unless_they_have_their_own(rates):
+    weight = ms.Parameter(np.ones(2, np.float32), name="w")
+    made = nn.SGD([{"params": [weight], **rates}], 0.1)
+    ops.assign(made.learning_rate[0] if rates else made.learning_rate, ms.Tensor(0.05, ms.float32))
+    made((ms.Tensor(np.ones(2, np.float32)),))
+    assert np.allclose(weight.asnumpy(), 0.95)
+    assert np.isclose(settings(made)["lr"], 0.05)
+    assert np.allclose(mindspore_steps.rates(made), [0.05])
