@@ -28,9 +28,12 @@ from equivalence.scripts.steps import (
     Tensors,
     TrainingRun,
     TrainingSide,
+    drawn,
+    excuses,
     fit,
     is_reached,
     law_of,
+    replay,
 )
 from equivalence.structure.slots import Slot
 from equivalence.structure.weights import REFERENCE_ONLY
@@ -185,23 +188,22 @@ class RunRecorder:
         return self._handed(target, call, self._theirs("targets")[place : place + 1])
 
     def drawn(self, function: str, value: Any) -> Any:
-        """The script has drawn a tensor; gives the one that it is to get.
+        """The script has drawn a tensor, or by NumPy; gives what it is to get.
 
         That is the reference's of this step, in its order, of the same law and shape.
         """
-        law, values = law_of(function), self.side.array(value)
-        place = len(self.run.steps)
+        law, plain = law_of(function), isinstance(value, np.ndarray)
+        values = value if plain else self.side.array(value)
         self.step.draws.append((law, values))
+        place = len(self.run.steps)
         if self.given is None or place >= len(self.given.steps):
             return value
-        taken = self._taken.setdefault(place, set())
-        for number, (theirs, others) in enumerate(self.given.steps[place].draws):
-            if number not in taken and theirs == law and others.shape == values.shape:
-                taken.add(number)
-                return self.side.like(others, value)
-        self._replays = False
-        shape = "x".join(map(str, values.shape)) or "one number"
-        self.note(f"drawn by the port alone, and kept: {law} numbers, {shape} ({places.here()})")
+        draws, taken = self.given.steps[place].draws, self._taken.setdefault(place, set())
+        others = replay(draws, taken, law, values.shape)
+        if others is not None:
+            return others if plain else self.side.like(others, value)
+        self._replays = self._replays and not excuses(law)
+        self.note(f"drawn by the port alone, and kept: {drawn(law, values)} ({places.here()})")
         return value
 
     def epoch(self, law: Order, samples: int, key: str = "") -> Epoch:
@@ -342,7 +344,8 @@ class RunRecorder:
         step.reached = self._named(arrays)
         self._accumulate()
         taken = self._taken.get(len(self.run.steps), ())
-        self._replays = self._replays and len(taken) == len(self._theirs("draws"))
+        needed = {n for n, (law, _) in enumerate(self._theirs("draws")) if excuses(law)}
+        self._replays = self._replays and needed <= {*taken}
         step.replayed = self._replays
         step.settings = settings(names)
         if strange := sum(each not in names for each in arrays):

@@ -113,7 +113,8 @@ class Step:
     number: from 1. optimizer: the number of the optimiser, from 0, in the order of first use.
     calls, targets: the calls of networks and of losses.
     draws: what the script draws at random: its law ("normal", "uniform", "integers") and values.
-    replayed: whether the port has drawn all that the reference has so far, and nothing else.
+    replayed: whether the port has drawn all that the reference has so far, and nothing else, of
+        what excuses a difference.
     losses: what was differentiated, before it was scaled. scale: the scale; None without one.
     gradients: after the last backward pass. reached: as the optimiser gets them.
     settings: name -> weight -> value of the optimiser, in this step.
@@ -223,13 +224,63 @@ def law_of(function: str) -> str:
 
     >>> law_of("randn_like"), law_of("rand"), law_of("randint"), law_of("bernoulli")
     ('normal', 'uniform', 'integers', 'bernoulli')
+    >>> law_of("randperm"), law_of("integers (0, 9)")
+    ('permutation', 'integers (0, 9)')
     """
+    if by_numpy(function):
+        return function
     name = function.strip("_")
     if "randn" in name or "normal" in name:
         return "normal"
     if "randint" in name or name == "random":
         return "integers"
+    if "randperm" in name:
+        return "permutation"
     return "uniform" if name.startswith(("rand", "uniform")) else name
+
+
+def by_numpy(law: str) -> bool:
+    """Whether a law is of `np.random`, whose laws are told with their numbers."""
+    return "(" in law
+
+
+def excuses(law: str) -> bool:
+    """Whether what is made of such numbers is left out where they could not be handed over.
+
+    >>> excuses("normal"), excuses("permutation"), excuses("normal (0.0, 1.0)")
+    (True, False, False)
+    """
+    return law != "permutation" and not by_numpy(law)
+
+
+def drawn(law: str, values: np.ndarray) -> str:
+    """What was drawn, in words.
+
+    >>> drawn("integers (0, 9)", np.zeros((2, 3)))
+    'integers numbers of np.random, 2x3'
+    """
+    name = law.partition(" ")[0] + " numbers" + " of np.random" * by_numpy(law)
+    return f"{name}, " + ("x".join(map(str, values.shape)) or "one number")
+
+
+def replay(
+    draws: Sequence[tuple[str, np.ndarray]], taken: set[int], law: str, shape: tuple[int, ...]
+) -> np.ndarray | None:
+    """The first of these draws with a law and shape that was not taken, which it is then.
+
+    Of NumPy's laws on both sides the numbers are the same, too.
+
+    >>> replay([("integers (0, 9)", np.arange(2))], set(), "integers (0, 8)", (2,))
+    >>> replay([("integers", np.arange(2))], set(), "integers (0, 8)", (2,))
+    array([0, 1])
+    """
+    for number, (theirs, values) in enumerate(draws):
+        told = by_numpy(theirs) and by_numpy(law)
+        same = theirs == law if told else theirs.partition(" ")[0] == law.partition(" ")[0]
+        if number not in taken and same and values.shape == shape:
+            taken.add(number)
+            return values
+    return None
 
 
 def fit(theirs: Sequence[StepInput], ours: Sequence[StepInput]) -> bool:

@@ -21,6 +21,7 @@ from equivalence.dumps import torch_hooks
 from equivalence.errors import of_models
 from equivalence.loaders import torch_epochs
 from equivalence.nesting import of_kind
+from equivalence.randomness import numpy_draws
 from equivalence.randomness.torch_draws import Pinned
 from equivalence.scripts import places
 from equivalence.scripts.overflow import Overflow, OverflowSeen, inspect
@@ -64,6 +65,9 @@ DRAWS = {
 }
 """Functions that draw; what is made of their results is drawn, too."""
 
+ORDERS = {torch.randperm}
+"""Functions that draw the order of what is there."""
+
 WRAPPING = ("module", "_orig_mod")
 """Attributes by which a wrapper holds its network."""
 
@@ -106,6 +110,7 @@ class TorchSide:
             stack.enter_context(patched(torch.autograd, **given))
             stack.enter_context(patched(amp.GradScaler, scale=_scaling(recorder)))
             stack.enter_context(patched(Optimizer, __init__=places.noting(Optimizer.__init__)))
+            stack.enter_context(numpy_draws.noted(places.but_in(nn.Module, recorder.drawn)))
             stack.enter_context(torch_epochs.noted(recorder.epoch))
             stack.enter_context(torch_epochs.read(recorder.reads))
             stack.enter_context(alone.of_torch(torch.distributed, recorder.note))
@@ -349,8 +354,10 @@ class Drawing(Pinned):
             _storage(each) in self.drawn for each in of_kind((call.args, call.kwargs), torch.Tensor)
         )
         of_weight = isinstance(result, nn.Parameter)
-        draws = call.function in DRAWS and not _by_loader() and not places.constructs(nn.Module)
-        if draws and isinstance(result, torch.Tensor) and not of_weight:
+        drawing = call.function in DRAWS | ORDERS
+        told = drawing and not _by_loader() and not places.constructs(nn.Module)
+        draws = told and call.function not in ORDERS
+        if told and isinstance(result, torch.Tensor) and not of_weight:
             self.recorder.drawn(call.function.__name__, result)
         if of_drawn or draws:
             self.drawn.update(

@@ -198,6 +198,34 @@ def test_numbers_of_another_law_are_told_and_not_taken_for_the_reference_s(compa
     assert any("not compared: inputs that the original draws" in line for line in told)
 
 
+def mixed(order, share):
+    """A loop that mixes its images with others of the batch."""
+    return f"other, lam = {order}, {share}\n        x = lam * x + (1 - lam) * x[other]\n"
+
+
+@pytest.mark.parametrize(
+    ("order", "share", "told"),
+    [
+        ("ops.randperm(8)", "float(np.random.beta(0.4, 0.4))", ""),
+        ("np.random.permutation(8).tolist()", "np.random.beta(0.4, 0.4)", ""),
+        ("ops.randperm(8)", "np.random.beta(0.4, 0.8)", "beta numbers of np.random, one number"),
+    ],
+)
+def test_a_mixture_that_the_port_draws_by_the_same_laws_is_the_reference_s(
+    compared, order, share, told
+):
+    theirs, ours = noisy(f"np.random.seed(3)\n        {mixed(order, share)}")
+    theirs = (
+        theirs[0],
+        theirs[1].replace(NOISE, mixed("torch.randperm(8)", "np.random.beta(0.4, 0.4)")),
+    )
+    result = compared("plain", ours, reference=[theirs], steps=2)
+    assert bool(result) is (not told)
+    noted = [each for each in lines(result) if each.startswith("drawn by the port alone")]
+    assert all(told in each for each in noted)
+    assert bool(noted) is bool(told)
+
+
 HUGE = ("SCALE = 2**10", "SCALE = 2**22"), ("SCALE = 2.0**10", "SCALE = 2.0**22")
 
 

@@ -121,6 +121,28 @@ def test_draws_are_handed_on_once_each_by_law_and_shape():
     assert "drawn by the port alone, and kept: uniform numbers, 2" in third.run.notes[0]
 
 
+def test_draws_by_numpy_are_handed_on_where_their_numbers_are_the_same_and_others_are_told():
+    first = RunRecorder(Side(), 1)
+    first.drawn("integers (0.0, 9.0)", np.full(2, 4))
+    one_step(first, net(1.0), np.ones(3))
+    for law, given in (("integers (0.0, 9.0)", 4), ("randint", 4), ("integers (0.0, 5.0)", 0)):
+        second = RunRecorder(Side(), 1, first.run)
+        assert second.drawn(law, np.zeros(2)).tolist() == [given] * 2
+        one_step(second, net(1.0), np.ones(3))
+        assert second.run.steps[0].replayed  # of what NumPy draws nothing is left out
+    told = "drawn by the port alone, and kept: integers numbers of np.random, 2"
+    assert second.run.notes[0].startswith(told)
+
+
+def test_an_order_that_the_port_does_not_draw_excuses_nothing():
+    first = RunRecorder(Side(), 1)
+    first.drawn("randperm", np.arange(2))
+    one_step(first, net(1.0), np.ones(3))
+    second = RunRecorder(Side(), 1, first.run)
+    one_step(second, net(1.0), np.ones(3))
+    assert second.run.steps[0].replayed
+
+
 def test_what_cannot_be_looked_through_is_told():
     class Odd(Side):
         def look(self, _):

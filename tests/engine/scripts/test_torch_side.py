@@ -162,12 +162,20 @@ def test_what_is_drawn_is_known_also_after_arithmetic(run):
     assert [step.calls[0].inputs[0].drawn for step in steps] == [True, False]
 
 
+def test_samples_in_an_order_that_is_drawn_are_no_draws(run):
+    (step,) = run("net(x[torch.randperm(2)]).sum().backward()\noptimizer.step()\n").steps
+    assert [law for law, _ in step.draws] == ["permutation"]
+    assert not step.calls[0].inputs[0].drawn
+
+
 def test_draws_are_noted_in_order_and_initial_weights_are_none(run):
     code = "own = nn.Linear(2, 2)\nz = torch.rand(2, 3)\nz = z + torch.randint(0, 5, (1,))\n"
+    code += "order = torch.randperm(2)\n"
     draws = run(code + STEP).steps[0].draws
     assert [(law, values.shape) for law, values in draws] == [
         ("uniform", (2, 3)),
         ("integers", (1,)),
+        ("permutation", (2,)),
     ]
 
 
