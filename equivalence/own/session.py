@@ -299,8 +299,8 @@ class Session:
         if whole is None:
             return None
         said = (
-            'weights do not pair up by name, but all do by order and shape: write pair="order", or '
-            "these fields, which pair them by name:"
+            "weights do not pair up by name, but all do by order and shape, or by name with the "
+            'fields below: write these, or pair="order"'
         )
         return WeightError("\n".join([said, *whole.lines()[1:]]))
 

@@ -41,6 +41,8 @@ WRAPPERS = (
 
 _DENSE = re.compile(r"\bdense([12])(?=\.)")
 
+_PRELU = re.compile(r"\bw$")
+
 _PACKED = re.compile(r"(.*\bin_proj)_(weight|bias)")
 """The packed projection of PyTorch's attention, whose parts a layer of a port holds."""
 
@@ -266,7 +268,7 @@ def _pair(
     slots = {n: s for n, s in reference.items() if n.rpartition(".")[2] not in REFERENCE_ONLY}
     names = plain(rename)
     targets = {name: _target(name, names, slots) for name in candidate}
-    targets |= _unwrapped(targets, slots)
+    targets |= _unwrapped(targets, names, slots)
     rename = {**_reshaped(slots, candidate, rename, targets), **rename}
     complaints = Complaints(slots, candidate)
     for old in rename:
@@ -356,8 +358,8 @@ def _target(name: str, rename: Mapping[str, str], slots: Mapping[str, Slot]) -> 
     """The reference's name for a candidate's.
 
     A name that both sides have stands for itself. The factors of a weight norm have two names,
-    MindSpore's BatchNorm3d holds another layer, and its layers of a Transformer are `dense1` and
-    `dense2` where PyTorch's are `linear1` and `linear2`.
+    MindSpore's BatchNorm3d holds another layer, its layers of a Transformer are `dense1` and
+    `dense2` where PyTorch's are `linear1` and `linear2`, and the weight of its PReLU is `w`.
     """
     itself = renamed(name, rename)
     if itself in slots:
@@ -367,6 +369,9 @@ def _target(name: str, rename: Mapping[str, str], slots: Mapping[str, Slot]) -> 
         return flat
     if target not in slots and (linear := _DENSE.sub(r"linear\1", target)) in slots:
         return linear
+    prelu = _PRELU.sub("weight", target)
+    if target not in slots and prelu in slots and _PRELU.search(name):
+        return prelu
     normed = _NORMED.fullmatch(target)
     if normed is None or target in slots:
         return target
@@ -374,11 +379,14 @@ def _target(name: str, rename: Mapping[str, str], slots: Mapping[str, Slot]) -> 
     return other if other in slots else target
 
 
-def _unwrapped(targets: Mapping[str, str], slots: Mapping[str, Slot]) -> dict[str, str]:
+def _unwrapped(
+    targets: Mapping[str, str], rename: Mapping[str, str], slots: Mapping[str, Slot]
+) -> dict[str, str]:
     """Candidate name -> reference name, where what wrappers add is all that differs.
 
-    targets: the reference's name for each of the candidate's, so far. Where two names of a side are
-    the same without it, nothing tells them apart, and neither has a partner.
+    targets: the reference's name for each of the candidate's, so far. A name that both sides have
+    stands for itself. Where two names of a side are the same without it, nothing tells them apart,
+    and neither has a partner.
     """
     taken = {*targets.values()}
     theirs, ours = defaultdict(list), defaultdict(list)
@@ -387,7 +395,8 @@ def _unwrapped(targets: Mapping[str, str], slots: Mapping[str, Slot]) -> dict[st
             theirs[_without_wrappers(name)].append(name)
     for name, target in targets.items():
         if target not in slots:
-            ours[_without_wrappers(target)].append(name)
+            itself = _without_wrappers(renamed(name, rename))
+            ours[itself if itself in theirs else _without_wrappers(target)].append(name)
     return {
         names[0]: theirs[bare][0]
         for bare, names in ours.items()

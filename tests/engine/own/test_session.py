@@ -179,6 +179,7 @@ class TestDeclaredRenames:
             told = str(self.structure(declared).problem)
             assert "'weight': 'w'," in told
             assert "'head.weight': 'head.weight'," in told
+            assert told.partition("\n")[0].endswith('write these, or pair="order"')
 
     def test_with_all_of_them_the_weights_pair_up(self):
         both = {"weight": "w", "head.weight": "head.weight"}

@@ -507,6 +507,13 @@ def test_the_dense_layers_of_a_transformer_have_other_names():
         )
 
 
+@pytest.mark.parametrize("name", ["act.weight", "act.w", "weight"])
+def test_the_weight_of_mindspores_prelu_needs_no_rename(name):
+    ours = "act.w" if name.startswith("act.") else "w"
+    slot = Slot((4,), "parameter")
+    assert pair({name: slot}, {ours: slot}, {}) == {ours: name}
+
+
 @pytest.mark.parametrize("wrapper", WRAPPERS)
 def test_what_wrappers_add_to_names_needs_no_rename(wrapper):
     plain, wrapped = within("net", WRAPPED), within(f"net.{wrapper}", WRAPPED)
@@ -519,6 +526,15 @@ def test_names_of_mindspore_in_a_wrapper_are_paired():
     ours = {"_backbone.bn.moving_mean": Slot((4,), "buffer")}
     theirs = {"module.bn.running_mean": Slot((4,), "buffer")}
     assert pair(theirs, ours, {}) == {"_backbone.bn.moving_mean": "module.bn.running_mean"}
+
+
+@pytest.mark.parametrize("name", ["scale.w", "scale.gamma"])
+def test_a_name_of_mindspore_that_both_sides_have_stands_for_itself_in_a_wrapper(name):
+    theirs, ours = (
+        within("net", {name: Slot((4,), "parameter")}),
+        within("net._backbone", {name: Slot((4,), "parameter")}),
+    )
+    assert pair(theirs, ours, {}) == {f"net._backbone.{name}": f"net.{name}"}
 
 
 def test_two_weights_that_wrappers_alone_tell_apart_are_not_guessed():
