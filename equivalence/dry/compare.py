@@ -118,7 +118,7 @@ def _notes(theirs: Beats, ours: Beats, count: int) -> list[str]:
         for network in side.counting:
             told.append(
                 f"in the dry run {network} of the {name} is called each time, since it counts its "
-                "calls"
+                "calls, and answers the same each time"
             )
     most = max(len(theirs.steps), len(ours.steps))
     stopped = not (theirs.ended or theirs.failed)

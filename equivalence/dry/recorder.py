@@ -14,6 +14,7 @@ from equivalence.scripts import places
 from equivalence.scripts.recording import RunRecorder, StoppedError
 from equivalence.scripts.steps import (
     ReferenceNetworks,
+    ScriptNetwork,
     StepCall,
     StepInput,
     TrainingRun,
@@ -104,6 +105,25 @@ class DryRecorder(RunRecorder):
             self._named_of, self._watched = {}, [*self._looked_at()]
         return arguments, None
 
+    def _pair(self, network: ScriptNetwork, number: int) -> None:
+        """Find the reference's network that one stands for.
+
+        One that is made anew stands for that of one with its class and shapes.
+        """
+        known = self.run.networks
+        if len(known) < len(self.given.networks):
+            super()._pair(network, number)
+            return
+        stand_ins = [each.of for each in known]
+        alike = [each for each in known if _weights_of(each) == _weights_of(network)]
+        if not alike:
+            raise EquivalenceError(
+                f"{network.name} is first called after {counted(len(self.beats.steps), 'step')}, "
+                "and has no network of its class and shapes in the first ones"
+            )
+        found = min(alike, key=lambda each: stand_ins.count(each.of))
+        network.of, network.partners = found.of, found.partners
+
     def _go_on(self) -> None:
         """Raise StoppedError where the run has all its steps, or no time left."""
         self.settle()
@@ -115,7 +135,7 @@ class DryRecorder(RunRecorder):
     def answer(self, network: Any, arguments: Any, run: Callable[[], Any]) -> Any:
         """What a network gives: what it has given to inputs of these shapes.
 
-        One that counts its calls is called each time.
+        One that counts its calls is called each time, and answers the same.
         """
         number = self._number(network)
         shapes = tuple(
@@ -134,23 +154,27 @@ class DryRecorder(RunRecorder):
         if before is not None and before != self._counts(network):
             self._counting.add(number)
             self.beats.counting.append(self.run.networks[number].name)
-        if key not in self._own_answers or number in self._counting:
+        if key not in self._own_answers:
             self._own_answers[key] = self._as_theirs(key, outputs)
         return nesting.transform(self._own_answers[key], self.side.again)
 
     def _as_theirs(self, key: tuple, outputs: Any) -> Any:
-        """Outputs, with the reference's numbers where these pair up."""
+        """Outputs, with the reference's numbers where these pair up, in their order.
+
+        One that either side alone gives, such as keys for a queue, has no partner.
+        """
         values = [self.side.array(each) for _, each in nesting.leaves(outputs)]
         arrays = [each for each in values if each is not None]
         self.answers.setdefault(key, arrays)
         others = (self.theirs or {}).get(key, [])
-        if [each.shape for each in others] != [each.shape for each in arrays]:
+        found = _in_order(others, arrays)
+        if sum(each is not None for each in found) < min(len(others), len(arrays)):
             return outputs
-        each = iter(others)
+        each = iter(found)
 
         def exchanged(value: Any) -> Any:
-            is_tensor = self.side.array(value) is not None
-            return self.side.like(next(each), value) if is_tensor else value
+            other = None if self.side.array(value) is None else next(each)
+            return value if other is None else self.side.like(other, value)
 
         return nesting.transform(outputs, exchanged)
 
@@ -333,6 +357,21 @@ class DryRecorder(RunRecorder):
         self._names_left = names
         self.settle()
         self.beats.ended = ended
+
+
+def _in_order(theirs: Sequence[np.ndarray], ours: Sequence[np.ndarray]) -> list[np.ndarray | None]:
+    """The first of the reference's arrays of each one's shape, after that of the one before."""
+    found: list[np.ndarray | None] = []
+    rest = [*theirs]
+    for array in ours:
+        place = next((n for n, each in enumerate(rest) if each.shape == array.shape), None)
+        found.append(None if place is None else rest[place])
+        rest = rest if place is None else rest[place + 1 :]
+    return found
+
+
+def _weights_of(network: ScriptNetwork) -> tuple[str, dict[str, tuple[int, ...]]]:
+    return network.kind, {name: slot.shape for name, slot in network.slots.items()}
 
 
 def _signature(values: Any) -> tuple:

@@ -417,9 +417,7 @@ class RunRecorder:
             number = len(self._networks)
             weights = self.side.weights(network)
             described.initial = {n: self.side.array(w) for n, w in weights.items()}
-            described.of = number
-            if self.paired:
-                described.of, described.partners = self.paired(described, number)
+            self._pair(described, number)
             self._networks.append(network)
             self.run.networks.append(described)
             self._name()
@@ -427,6 +425,12 @@ class RunRecorder:
             described.groups = self._copies(described, weights)
             self._load(described, weights)
         return self._numbers[id(network)]
+
+    def _pair(self, network: ScriptNetwork, number: int) -> None:
+        """Find the reference's network that one stands for."""
+        network.of = number
+        if self.paired:
+            network.of, network.partners = self.paired(network, number)
 
     def _name(self) -> None:
         """Let texts call networks by their classes, or by the script's names where these repeat."""

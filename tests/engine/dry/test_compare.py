@@ -41,16 +41,30 @@ def test_what_has_no_time_left_is_told(late):
     assert "no time left" in " ".join(found.notes)
 
 
-def test_a_network_that_counts_is_called_each_time(late):
-    old = "net = nn.SequentialCell(nn.Dense(6, 8), nn.Tanh(), nn.Dense(8, 3))\n"
-    new = (
-        "class Net(nn.SequentialCell):\n"
-        "    count = 0\n\n"
-        "    def construct(self, x):\n"
-        "        self.count += 1\n"
-        "        return super().construct(x)\n\n\n"
-        "net = Net(nn.Dense(6, 8), nn.Tanh(), nn.Dense(8, 3))\n"
-    )
-    found = late((old, new))
-    assert "Net of the port is called each time" in " ".join(found.notes)
+PORT = (
+    "net = nn.SequentialCell(nn.Dense(6, 8), nn.Tanh(), nn.Dense(8, 3))\n",
+    "class Net(nn.SequentialCell):\n"
+    "    count = 0\n\n"
+    "    def construct(self, x):\n"
+    "        self.count += 1\n"
+    "        return super().construct(x)\n\n\n"
+    "net = Net(nn.Dense(6, 8), nn.Tanh(), nn.Dense(8, 3))\n",
+)
+ORIGINAL = (
+    "net = nn.Sequential(nn.Linear(6, 8), nn.Tanh(), nn.Linear(8, 3))\n",
+    PORT[1]
+    .replace("SequentialCell", "Sequential")
+    .replace("Dense", "Linear")
+    .replace("construct", "forward"),
+)
+
+
+@pytest.mark.parametrize("sides", [("port",), ("original",), ("original", "port")])
+def test_a_network_that_counts_is_called_each_time_and_answers_the_same(late, sides):
+    edits = [PORT] if "port" in sides else []
+    found = late(*edits, reference=[ORIGINAL] if "original" in sides else [])
+    for side in ("original", "port"):
+        told = f"Net of the {side} is called each time"
+        assert (told in " ".join(found.notes)) == (side in sides)
+    assert found.compared == 120
     assert not found.departures

@@ -1,7 +1,7 @@
 import numpy as np
 
 from equivalence.dry.beats import OVERFLOWS, SIZES
-from equivalence.dry.recorder import DryRecorder, _pattern
+from equivalence.dry.recorder import DryRecorder, _in_order, _pattern
 from equivalence.scripts.steps import Step, TrainingRun
 
 
@@ -33,3 +33,14 @@ def test_passes_whose_cotangent_is_scaled_get_the_scale_by_that():
 
 def test_passes_without_a_scale_do_not_overflow():
     assert np.isfinite(passes(None, OVERFLOWS[0])).all()
+
+
+def test_answers_pair_up_in_their_order_and_what_one_side_alone_gives_has_none():
+    logits, labels, keys = (np.zeros(shape) for shape in ((8, 33), (8,), (8, 16)))
+    assert [each is not None for each in _in_order([logits, labels], [logits, keys, labels])] == [
+        True,
+        False,
+        True,
+    ]
+    assert _in_order([logits, keys, labels], [logits, labels])[1] is labels
+    assert _in_order([], [logits]) == [None]
