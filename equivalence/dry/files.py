@@ -6,9 +6,10 @@ import contextlib
 import io
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from equivalence.errors import EquivalenceError
 from equivalence.stream.patches import patched
 
 WRITES = ("w", "a", "x", "+")
@@ -20,11 +21,18 @@ SAVING = {
 }
 """Module -> its functions that write files."""
 
+LOADING = {"torch": "load", "mindspore": "load_checkpoint", "numpy": "load"}
+"""Module -> its function that reads these."""
+
 
 @contextlib.contextmanager
 def unwritten() -> Iterator[None]:
-    """A context in which what is opened to be written goes nowhere, and what saves does nothing."""
+    """A context in which what is opened to be written goes nowhere, and what saves does nothing.
+
+    To load what would have been saved raises EquivalenceError: it is not there, or an old one.
+    """
     plain = io.open
+    saved: set[str] = set()
 
     def opened(file: Any, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
         if any(each in mode for each in WRITES) and not isinstance(file, int):
@@ -33,8 +41,18 @@ def unwritten() -> Iterator[None]:
             return plain(os.devnull, kind, **text)
         return plain(file, mode, *args, **kwargs)
 
-    def nothing(*_: Any, **__: Any) -> None:
-        return None
+    def nothing(*args: Any, **kwargs: Any) -> None:
+        saved.update(map(os.path.abspath, _paths(args, kwargs)))
+
+    def loading(load: Callable[..., Any]) -> Callable[..., Any]:
+        def demanding(*args: Any, **kwargs: Any) -> Any:
+            for path in _paths(args, kwargs):
+                whole = os.path.abspath(path)
+                if {whole, os.path.splitext(whole)[0]} & saved:  # an ending may have been added
+                    raise EquivalenceError(f"it loads {path}, which a dry run does not save")
+            return load(*args, **kwargs)
+
+        return demanding
 
     with contextlib.ExitStack() as stack:
         for owner in (builtins, io):
@@ -42,5 +60,12 @@ def unwritten() -> Iterator[None]:
         for name, functions in SAVING.items():
             if module := sys.modules.get(name):
                 held = {each: nothing for each in functions if hasattr(module, each)}
+                held[LOADING[name]] = loading(getattr(module, LOADING[name]))
                 stack.enter_context(patched(module, **held))
         yield
+
+
+def _paths(args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[str]:
+    """The paths among the arguments of a function."""
+    given = [*args, *kwargs.values()]
+    return [os.fspath(each) for each in given if isinstance(each, str | os.PathLike)]

@@ -10,6 +10,7 @@ import numpy as np
 
 from equivalence import nesting
 from equivalence.dry.beats import LARGE, OVERFLOWS, SIZES, SWING, Beat, Beats, Share
+from equivalence.errors import EquivalenceError
 from equivalence.scripts import places
 from equivalence.scripts.recording import RunRecorder, StoppedError
 from equivalence.scripts.steps import (
@@ -20,6 +21,7 @@ from equivalence.scripts.steps import (
     TrainingRun,
     TrainingSide,
 )
+from equivalence.words import counted
 
 WATCHED = 2
 """Calls of a network that are made before it only answers: does the second one leave a count?"""
@@ -108,18 +110,18 @@ class DryRecorder(RunRecorder):
     def _pair(self, network: ScriptNetwork, number: int) -> None:
         """Find the reference's network that one stands for.
 
-        One that is made anew stands for that of one with its class and shapes.
+        One that is made anew stands for that of one with weights of its names and shapes.
         """
         known = self.run.networks
         if len(known) < len(self.given.networks):
             super()._pair(network, number)
             return
         stand_ins = [each.of for each in known]
-        alike = [each for each in known if _weights_of(each) == _weights_of(network)]
+        alike = [each for each in known if _shapes(each) == _shapes(network)]
         if not alike:
             raise EquivalenceError(
                 f"{network.name} is first called after {counted(len(self.beats.steps), 'step')}, "
-                "and has no network of its class and shapes in the first ones"
+                "and has the weights of no network that the first steps call"
             )
         found = min(alike, key=lambda each: stand_ins.count(each.of))
         network.of, network.partners = found.of, found.partners
@@ -370,8 +372,8 @@ def _in_order(theirs: Sequence[np.ndarray], ours: Sequence[np.ndarray]) -> list[
     return found
 
 
-def _weights_of(network: ScriptNetwork) -> tuple[str, dict[str, tuple[int, ...]]]:
-    return network.kind, {name: slot.shape for name, slot in network.slots.items()}
+def _shapes(network: ScriptNetwork) -> dict[str, tuple[int, ...]]:
+    return {name: slot.shape for name, slot in network.slots.items()}
 
 
 def _signature(values: Any) -> tuple:

@@ -68,3 +68,26 @@ def test_a_network_that_counts_is_called_each_time_and_answers_the_same(late, si
         assert (told in " ".join(found.notes)) == (side in sides)
     assert found.compared == 120
     assert not found.departures
+
+
+def late_network(kind, *layers):
+    """An edit by which a script calls a network of its own after 48 steps."""
+    made = f"nn.{kind}({', '.join(layers)})"
+    return ("    for start", f"    if epoch == 6:\n        {made}(x)\n    for start")
+
+
+def test_a_network_that_is_made_anew_answers_as_the_one_before(late):
+    port = late_network("SequentialCell", "nn.Dense(6, 8)", "nn.Tanh()", "nn.Dense(8, 3)")
+    original = late_network("Sequential", "nn.Linear(6, 8)", "nn.Tanh()", "nn.Linear(8, 3)")
+    found = late(port, reference=[original])
+    assert found.compared == 120
+    assert not found.departures
+    assert len(found.notes) == 1
+
+
+def test_at_a_network_that_the_first_steps_do_not_call_a_dry_run_ends(late):
+    other = late_network("Sequential", "nn.Linear(6, 5)")
+    found = late(reference=[other])
+    assert found.compared == 48
+    told = "the dry run of the original ends there: Sequential is first called after 48 steps"
+    assert told in " ".join(found.notes)
