@@ -12,12 +12,13 @@ from equivalence import nesting
 from equivalence.dry.beats import LARGE, OVERFLOWS, SIZES, SWING, Beat, Beats, Share
 from equivalence.errors import EquivalenceError
 from equivalence.scripts import places
-from equivalence.scripts.recording import RunRecorder, StoppedError
+from equivalence.scripts.recording import RunRecorder
 from equivalence.scripts.steps import (
     ReferenceNetworks,
     ScriptNetwork,
     StepCall,
     StepInput,
+    StoppedError,
     TrainingRun,
     TrainingSide,
 )

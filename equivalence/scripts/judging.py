@@ -249,29 +249,8 @@ class Expectation:
             for name in ours.reached.keys() - theirs.reached.keys():
                 told = "is updated by the optimiser, which does not have it in the original"
                 yield StepDeparture(number, "clipping", label(plain, name), told, *lines)
-        for index, network in enumerate(plain.networks):
-            sides = [[c for c in step.calls if c.network == index] for step in (theirs, ours)]
-            if sides[1] and not sides[0]:
-                # What such a call does shows in what is compared: outputs that use it, and weights.
-                verdict.note(
-                    f"{network.name} is called in steps in which the original does not call it, "
-                    "but may use what an earlier call gave"
-                )
-            elif len(sides[0]) != len(sides[1]) and ours.calls:
-                told = (
-                    f"is called {counted(len(sides[1]), 'time')}, and "
-                    f"{counted(len(sides[0]), 'time')} in the original{_skipped(theirs, ours)}"
-                )
-                one_line, two_line = (each[0].line if each else "" for each in sides)
-                yield StepDeparture(number, "forward", network.name, told, two_line, one_line)
-            for one, two in zip(*sides, strict=False):
-                if one.training != two.training:
-                    told = EVALUATED if one.training else TRAINED
-                    ports = [each for each in candidate.networks if each.of == index]
-                    if not any(each.reads_mode for each in (network, *ports)):
-                        verdict.note(f"{network.name} {told}; nothing in it asks for its mode")
-                        continue
-                    yield StepDeparture(number, "forward", network.name, told, two.line, one.line)
+        for index in range(len(plain.networks)):
+            yield from self._calls(index, theirs, candidate, ours, verdict)
         if ours.losses and len(ours.losses) != len(theirs.losses):
             told = f"is {len(ours.losses)}, and {len(theirs.losses)} in the original"
             line, of_reference = (each.lines.get("loss", "") for each in (ours, theirs))
@@ -279,6 +258,45 @@ class Expectation:
         if theirs.scale and ours.scale and theirs.scale != ours.scale:
             told = f"is {ours.scale:g}, and {theirs.scale:g} in the original"
             yield StepDeparture(number, "scale", "scale of the loss", told, *lines)
+
+    def _calls(
+        self, index: int, theirs: Step, candidate: TrainingRun, ours: Step, verdict: RunVerdict
+    ) -> Iterator[StepDeparture]:
+        """What differs in how often, and in which mode, a step calls a network."""
+        number, network = theirs.number, self.plain.networks[index]
+        sides = [[c for c in step.calls if c.network == index] for step in (theirs, ours)]
+        modes = [(one.training, one.line, two) for one, two in zip(*sides, strict=False)]
+        if sides[1] and not sides[0]:
+            trains = _last_in_training(self.plain.steps, index)
+            if index in theirs.evaluated and not (trains and any(c.training for c in sides[1])):
+                modes = [(False, "", two) for two in sides[1]]  # as of a teacher
+            else:
+                # What such a call does shows in what is compared: outputs that use it, and weights.
+                verdict.note(
+                    f"{network.name} is called in steps in which the original does not call it, "
+                    "but may use what an earlier call gave"
+                )
+        elif len(sides[0]) != len(sides[1]) and ours.calls:
+            told = (
+                f"is called {counted(len(sides[1]), 'time')}, and "
+                f"{counted(len(sides[0]), 'time')} in the original{_skipped(theirs, ours)}"
+            )
+            one_line, two_line = (each[0].line if each else "" for each in sides)
+            yield StepDeparture(number, "forward", network.name, told, two_line, one_line)
+        for training, line, two in modes:
+            if training == two.training:
+                continue
+            told = EVALUATED if training else TRAINED
+            ports = [each for each in candidate.networks if each.of == index]
+            if not any(each.reads_mode for each in (network, *ports)):
+                verdict.note(f"{network.name} {told}; nothing in it asks for its mode")
+                continue
+            last = _last_in_training(candidate.steps[: number - 1], index)
+            if training and last:
+                told += f"; it was in training mode up to step {last}"
+            elif training and any(index in each.evaluated for each in candidate.steps[:number]):
+                told += "; it was evaluated before"
+            yield StepDeparture(number, "forward", network.name, told, two.line, line)
 
     def _numbers(
         self, theirs: Step, candidate: TrainingRun, ours: Step, verdict: RunVerdict
@@ -353,7 +371,7 @@ class Expectation:
     def _more_calls(self, network: int, theirs: Step, ours: Step) -> str:
         """How often a network is called, as the end of a sentence; "" where both sides agree."""
         few, many = (sum(c.network == network for c in step.calls) for step in (theirs, ours))
-        if few == many or not ours.calls:
+        if few == many or not ours.calls or (not few and network in theirs.evaluated):
             return ""
         return (
             f"; {self.plain.networks[network].name}, which counts it with each call, is called "
@@ -376,6 +394,12 @@ class Expectation:
 def unit_of(tensor: KeptTensor) -> float:
     """The unit roundoff of a tensor of the reference, by its precision."""
     return UNIT_ROUNDOFF.get(tensor.precision, UNIT_ROUNDOFF["float32"])
+
+
+def _last_in_training(steps: Sequence[Step], network: int) -> int:
+    """The last step that calls a network in training mode; 0: none does."""
+    found = [s.number for s in steps if any(c.network == network and c.training for c in s.calls)]
+    return max(found, default=0)
 
 
 def _skipped(theirs: Step, ours: Step) -> str:

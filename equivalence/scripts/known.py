@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from equivalence.scripts.judging import EVALUATED, StepDeparture
+from equivalence.scripts.judging import EVALUATED, TRAINED, StepDeparture
 from equivalence.scripts.steps import Step, is_reached
 
 
@@ -74,6 +74,8 @@ KEPT = (
 )
 
 STILL = "a Cell is made in evaluation mode, a Module in training mode: call net.set_train() first"
+AGAIN = "call net.set_train() again after the evaluation"
+STOP = "call net.set_train(False) before, as the original calls eval()"
 
 
 def _is_kept(departure: StepDeparture, step: Step, before: Step) -> bool:
@@ -99,8 +101,10 @@ def known(departure: StepDeparture, steps: Sequence[Step], before: Sequence[Step
     undecayed = 0.0 in step.settings.get("weight_decay", {}).values()
     if departure.name == "weight_decay" and step.kind.startswith("mindspore.nn.") and undecayed:
         return GAMMA
-    if departure.told == EVALUATED:
-        return STILL
+    if departure.told.startswith(EVALUATED):
+        return STILL if departure.told == EVALUATED else AGAIN
+    if departure.told == TRAINED:
+        return STOP
     if departure.stage not in ("update", "settings") or not library:
         return ""
     if departure.stage == "update" and any(_is_kept(departure, step, each) for each in before):

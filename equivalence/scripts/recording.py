@@ -25,6 +25,7 @@ from equivalence.scripts.steps import (
     Step,
     StepCall,
     StepInput,
+    StoppedError,
     Tensors,
     TrainingRun,
     TrainingSide,
@@ -38,10 +39,6 @@ from equivalence.scripts.steps import (
 from equivalence.structure.slots import Slot
 from equivalence.structure.weights import REFERENCE_ONLY
 from equivalence.words import counted, raised
-
-
-class StoppedError(BaseException):
-    """Ends a script after its last step. No `except Exception` of a script keeps it."""
 
 
 class RunRecorder:
@@ -108,6 +105,8 @@ class RunRecorder:
         mine = self.run.networks[number].of
         if not (differentiated or (training and not self._is_trained(mine))):
             self.run.evaluations += 1
+            if not training:
+                self.step.evaluated.add(mine)
             return arguments, None
         call = StepCall(mine, self._inputs(arguments), places.here(), training)
         place = sum(each.network == mine for each in self.step.calls)

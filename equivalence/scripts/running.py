@@ -24,7 +24,8 @@ from equivalence.errors import (
     of_engine,
     own_line,
 )
-from equivalence.scripts.recording import RunRecorder, StoppedError
+from equivalence.scripts.recording import RunRecorder
+from equivalence.scripts.steps import StoppedError
 from equivalence.targets import described, resolve
 from equivalence.typed_targets import target_of
 from equivalence.words import counted, raised

@@ -111,7 +111,8 @@ class Step:
     """One update by an optimiser, and all that comes before it.
 
     number: from 1. optimizer: the number of the optimiser, from 0, in the order of first use.
-    calls, targets: the calls of networks and of losses.
+    calls, targets: the calls of networks and of losses. evaluated: the networks that are called in
+        evaluation, without gradients; such calls are not kept.
     draws: what the script draws at random: its law ("normal", "uniform", "integers") and values.
     replayed: whether the port has drawn all that the reference has so far, and nothing else, of
         what excuses a difference.
@@ -129,6 +130,7 @@ class Step:
     optimizer: int = 0
     calls: list[StepCall] = field(default_factory=list)
     targets: list[StepCall] = field(default_factory=list)
+    evaluated: set[int] = field(default_factory=set)
     draws: list[tuple[str, np.ndarray]] = field(default_factory=list)
     replayed: bool = False
     losses: list[np.ndarray] = field(default_factory=list)
@@ -175,6 +177,10 @@ class ScriptNetwork:
             for copy, name in group.weights.items():
                 if copy in inside and id(inside[copy]) in updated:
                     yield weights[name], inside[copy]
+
+
+class StoppedError(BaseException):
+    """Ends a script after its last step. No `except Exception` of a script keeps it."""
 
 
 UNCOMPILED = (

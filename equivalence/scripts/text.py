@@ -6,12 +6,21 @@ from dataclasses import replace
 from typing import Any
 
 from equivalence.judge.precision import BUDGET
+from equivalence.judge.settings import SettingDifference
 from equivalence.loaders import epochs, reads
 from equivalence.scripts.compare import TrainingsResult
-from equivalence.scripts.judging import INDEPENDENT, LOADER, ORDER, STAGES, StepDeparture
+from equivalence.scripts.judging import (
+    INDEPENDENT,
+    LOADER,
+    ORDER,
+    STAGES,
+    TRAINED,
+    StepDeparture,
+)
 from equivalence.scripts.known import known
 from equivalence.scripts.looks import Fits
 from equivalence.scripts.steps import Step
+from equivalence.structure.settings import BY_MODE
 from equivalence.words import counted, joined, listed, number
 
 
@@ -192,8 +201,11 @@ def _others(first: StepDeparture, result: TrainingsResult) -> Iterator[str]:
 
 def _settings(result: TrainingsResult) -> Iterator[str]:
     where: dict[str, list[str]] = {}
+    moded = {each.name for each in result.verdict.departures if each.told == TRAINED}
     for name, settings in result.settings.items():
         for each in settings.wrong:
+            if name in moded and isinstance(each, SettingDifference) and each.name in BY_MODE:
+                each = replace(each, write="")  # the network's mode is to be set
             what = f"({each.kind}): {getattr(each, 'told', each)}"
             where.setdefault(what, []).append(each.layer or name)
     for what, layers in where.items():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from equivalence import dtypes
-from equivalence.scripts.judging import Expectation, label
+from equivalence.scripts.judging import EVALUATED, TRAINED, Expectation, label
 from equivalence.scripts.steps import (
     KeptTensor,
     ScriptNetwork,
@@ -55,11 +55,13 @@ def other(values):
     return KeptTensor(values.values + 1e-3, values.shape)
 
 
+def still(step):
+    """A step whose network is in evaluation mode."""
+    step.calls[0].training = False
+
+
 @pytest.mark.parametrize("asking", ["plain", "candidate", "neither"])
 def test_the_mode_of_a_network_counts_where_anything_in_either_side_asks_for_it(asking):
-    def still(step):
-        step.calls[0].training = False
-
     runs = {"plain": run(), "candidate": run(still)}
     for side, each in runs.items():
         each.networks[0].reads_mode = side == asking
@@ -119,6 +121,46 @@ def test_a_call_of_results_that_the_original_has_from_earlier_is_told_and_not_re
         "Net is called in steps in which the original does not call it, but may use what an "
         "earlier call gave"
     ]
+
+
+def evaluated(step):
+    """A step that calls its network in evaluation alone, as a teacher."""
+    again(step)
+    step.evaluated = {0}
+
+
+def test_a_teacher_that_the_original_evaluates_has_the_other_mode_in_training_alone():
+    assert Expectation(run(evaluated)).judge(run(still)).departures == []
+    assert Expectation(run(evaluated)).judge(run(still)).notes == []
+    verdict = Expectation(run(evaluated)).judge(run())
+    assert [each.told for each in verdict.departures] == [TRAINED]
+    assert verdict.notes == []
+
+
+def test_a_network_that_the_original_trains_besides_may_be_called_again():
+    plain, ours = run(), run()
+    for each, change in ((plain, evaluated), (ours, lambda _: None)):
+        each.steps += run(change).steps
+        each.steps[1].number = 2
+    verdict = Expectation(plain).judge(ours)
+    assert verdict.departures == []
+    assert len(verdict.notes) == 1
+
+
+@pytest.mark.parametrize(
+    ("before", "told"),
+    [
+        (lambda _: None, "it was in training mode up to step 1"),
+        (lambda s: [still(s), s.evaluated.add(0)], "it was evaluated before"),
+    ],
+)
+def test_a_network_that_an_evaluation_leaves_in_evaluation_is_told_with_the_step(before, told):
+    plain, ours = run(), run(before)
+    for each, change in ((plain, lambda _: None), (ours, still)):
+        each.steps += run(change).steps
+        each.steps[1].number = 2
+    found = [each for each in Expectation(plain).judge(ours).departures if each.step == 2]
+    assert [each.told for each in found] == [f"{EVALUATED}; {told}"]
 
 
 def test_what_such_a_call_changes_is_refused_with_the_calls():

@@ -50,7 +50,14 @@ def test_a_decay_that_leaves_out_norms_is_told():
 def test_a_network_that_is_never_set_to_train_is_told():
     departure = StepDeparture(1, "forward", "Net", EVALUATED)
     assert "call net.set_train() first" in known(departure, [Step()])
-    assert known(replace(departure, told=TRAINED), [Step()]) == ""
+    for after in ("it was in training mode up to step 4", "it was evaluated before"):
+        told = replace(departure, told=f"{EVALUATED}; {after}")
+        assert "net.set_train() again after the evaluation" in known(told, [Step()])
+
+
+def test_a_network_that_is_to_be_evaluated_is_told():
+    departure = StepDeparture(1, "forward", "teacher", TRAINED)
+    assert "call net.set_train(False) before" in known(departure, [Step()])
 
 
 def test_a_weight_that_stays_though_a_gradient_reaches_it_is_told():

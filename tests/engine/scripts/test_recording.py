@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from equivalence.scripts.recording import RunRecorder, StoppedError
-from equivalence.scripts.steps import ScriptNetwork
+from equivalence.scripts.recording import RunRecorder
+from equivalence.scripts.steps import ScriptNetwork, StoppedError
 from equivalence.structure.slots import Slot
 
 
@@ -102,6 +102,7 @@ def test_calls_without_gradients_out_of_training_are_counted_and_not_kept():
     _, call = recorder.enter(network, ((np.ones(3),), {}), False, False)
     assert call is None
     assert (recorder.run.evaluations, recorder.step.calls) == (1, [])
+    assert recorder.step.evaluated == {0}
 
 
 def test_draws_are_handed_on_once_each_by_law_and_shape():

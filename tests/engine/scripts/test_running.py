@@ -9,8 +9,8 @@ import warnings
 import pytest
 
 from equivalence.errors import DeclarationError, SideError
-from equivalence.scripts.recording import StoppedError
 from equivalence.scripts.running import UNSEEDED, ScriptTraining
+from equivalence.scripts.steps import StoppedError
 
 
 class Recorder:
@@ -70,7 +70,7 @@ def test_pipelines_have_no_seed_where_the_script_sets_none(folder):
 
 def test_no_except_of_a_script_keeps_the_end(folder):
     text = (
-        "from equivalence.scripts.recording import StoppedError\n"
+        "from equivalence.scripts.steps import StoppedError\n"
         "try:\n    raise StoppedError\nexcept Exception:\n    pass\nafter = 1\n"
     )
     recorder = run(folder, text)

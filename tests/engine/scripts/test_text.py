@@ -7,7 +7,7 @@ import numpy as np
 
 from equivalence.judge.settings import SettingDifference, Settings
 from equivalence.scripts.compare import TrainingsResult
-from equivalence.scripts.judging import Expectation
+from equivalence.scripts.judging import TRAINED, Expectation
 from equivalence.scripts.layers import LayerCulprit
 from equivalence.scripts.looks import Fits
 from equivalence.scripts.overflow import Overflow
@@ -73,6 +73,15 @@ def test_layers_that_differ_alike_are_told_once():
         "  layer bn3 (B): eps is 1e-06 in the port and 1e-05 in the original",
         "settings of layers: 3 of 9 differ",
     ]
+
+
+def test_a_setting_that_follows_from_the_mode_of_its_network_is_told_without_an_argument():
+    each = SettingDifference("batch_statistics", "never", "in training", write="statistics=False")
+    settings = {"Net": Settings(1, 1, (each,))}
+    assert "write statistics=False" in "\n".join(lines(replace(result(), settings=settings)))
+    found = result(CHANGES["forward"])
+    found.verdict.departures[0] = replace(found.verdict.departures[0], name="Net", told=TRAINED)
+    assert "write statistics" not in "\n".join(lines(replace(found, settings=settings)))
 
 
 def test_what_is_known_of_a_setting_is_told_beside_another_departure():
