@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from equivalence import held, nesting
-from equivalence.held import TensorGroup
 from equivalence.loaders import epochs, reads
 from equivalence.loaders.epochs import Epoch
 from equivalence.loaders.orders import Order
@@ -98,11 +97,7 @@ class RunRecorder:
         self, network: Any, arguments: Any, differentiated: bool, training: bool
     ) -> tuple[Any, StepCall | None]:
         """A call of a network begins; gives its arguments, and the call; None: it is not kept."""
-        self.settle()
-        if len(self.run.steps) >= self.steps:
-            raise StoppedError
-        number = self._number(network)
-        mine = self.run.networks[number].of
+        mine = self._begun(network)
         if not (differentiated or (training and not self._is_trained(mine))):
             self.run.evaluations += 1
             if not training:
@@ -116,12 +111,16 @@ class RunRecorder:
         theirs = [each for each in self._theirs("calls") if each.network == mine]
         return self._handed(arguments, call, theirs[place : place + 1]), call
 
-    def compiled(self, network: Any, arguments: Any, training: bool) -> Any:
-        """A whole step is called that is compiled; gives what it is to get."""
+    def _begun(self, network: Any) -> int:
+        """The number of the reference's network that one stands for which is called."""
         self.settle()
         if len(self.run.steps) >= self.steps:
             raise StoppedError
-        mine = self.run.networks[self._number(network)].of
+        return self.run.networks[self._number(network)].of
+
+    def compiled(self, network: Any, arguments: Any, training: bool) -> Any:
+        """A whole step is called that is compiled; gives what it is to get."""
+        mine = self._begun(network)
         own = self._inputs(arguments)
         calls = self._theirs("calls")
         taken = len(calls[0].inputs) if calls else len(own)
@@ -442,7 +441,7 @@ class RunRecorder:
             if kinds.count(kind) > 1 and described.name == kind:
                 described.name = names.get(id(network), f"{kind} {number + 1}")
 
-    def _copies(self, network: ScriptNetwork, weights: Mapping[str, Any]) -> list[TensorGroup]:
+    def _copies(self, network: ScriptNetwork, weights: Mapping[str, Any]) -> list[held.TensorGroup]:
         """The copies of the weights that the script has when the network is first called."""
         inside = self._held()
         found = held.groups(inside, {n: tuple(w.shape) for n, w in weights.items()})
