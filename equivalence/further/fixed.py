@@ -127,12 +127,7 @@ class Fixed:
         }
 
     def _sized(self, sizes: Mapping[tuple[int, int], int]) -> Variant:
-        every, told = [*self._given.shapes], dict[str, None]()
-        for (i, axis), size in sizes.items():
-            every = shapes.with_size(every, [(i, axis)], size)
-            before = self._size((i, axis))
-            alike = (
-                p for p in sizes if p[1] == axis and (self._size(p), sizes[p]) == (before, size)
-            )
-            told[shapes.told(self._given, frozenset(alike), size)] = None
-        return self._given.resized(", ".join(told), every)
+        every = [*self._given.shapes]
+        for place, size in sizes.items():
+            every = shapes.with_size(every, [place], size)
+        return self._given.resized(shapes.told(self._given, sizes), every)

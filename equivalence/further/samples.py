@@ -65,7 +65,9 @@ def tried(
             turns = [Turns(replace(search.given, case=one), seed) for one in (case, *others)]
             fixed.append(Fixed(search.given, search.trials, seed))
             limits = DeclaredLimits(search.given, search.trials, seed)
+            known = search.reach
             for variant, reached in search.variants():
+                before, known = known, search.reach
                 if time.process_time() > until:
                     break
                 for one, turn in zip((case, *others), turns, strict=True):
@@ -78,7 +80,10 @@ def tried(
                         break
                     reaches.append(found.outcome.reach)
                     if found.red:
-                        shown = _shown(one, seed, variant, reached, found.outcome)
+                        shown = _simplest(one, seed, variant, reached, found.outcome)
+                        if shown.variant.turns is None:
+                            takes = search.trials(shown.variant, finite=False).reach or Reach()
+                            shown = shown._replace(reached=tuple(before.gained(takes)))
                         return Further(len(reaches), total(reaches), dropped), shown
             reach = search.reach
             late = search.late or time.process_time() > until
@@ -103,7 +108,7 @@ def _judged(
     return Evidence(None, FIXED), variant
 
 
-def _shown(
+def _simplest(
     case: TwinCase, seed: int, variant: Variant, reached: tuple[Decision, ...], outcome: Outcome
 ) -> Shown:
     """The simplest sample that shows the difference, kept."""

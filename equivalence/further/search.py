@@ -73,12 +73,7 @@ class SampleSearch:
 
     def _new(self, variant: TriedVariant) -> list[Decision]:
         """The decisions that a variant reaches, and that were not reached."""
-        if variant.reach is None:
-            return []
-        known = self.reach
-        after = known + variant.reach
-        before = {key for key, each in known.decisions.items() if each.reached}
-        return [each for key, each in after.decisions.items() if each.reached and key not in before]
+        return [] if variant.reach is None else self.reach.gained(variant.reach)
 
     def _taken(self, variant: TriedVariant) -> tuple[Variant, tuple[Decision, ...]]:
         new = tuple(self._new(variant))
@@ -162,11 +157,11 @@ class SampleSearch:
         return [each for each in self._missed if each.key.kind in shapes.CODE]
 
     def _sized(self, changes: Sequence[Change]) -> Variant:
-        given, sizes, told = self.given, [*self.given.shapes], []
+        every, sizes = [*self.given.shapes], dict[tuple[int, int], int]()
         for places, size in changes:
-            sizes = shapes.with_size(sizes, places, size)
-            told.append(shapes.told(given, places, size))
-        return given.resized(", ".join(told), sizes)
+            every = shapes.with_size(every, places, size)
+            sizes |= dict.fromkeys(sorted(places), size)
+        return self.given.resized(shapes.told(self.given, sizes), every)
 
     def _first(self, places: Places, sizes: Sequence[int]) -> Change | None:
         """The first of some sizes that the reference takes."""
@@ -189,6 +184,7 @@ class SampleSearch:
         """All changes in one variant where the reference takes them together; else each alone."""
         if not changes:
             return
+        changes = list(dict(changes).items())  # sizes of several axes may be one change
         alone = tuple(self._sized([each]) for each in changes)
         if len(changes) > 1:
             tried = self.trials(replace(self._sized(changes), simpler=alone))

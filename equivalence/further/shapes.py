@@ -5,12 +5,12 @@ of one input alone. The first of these that the reference takes counts.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from equivalence.further.variant import GivenInputs
 from equivalence.reach.decision import Decision
 from equivalence.reach.words import BRANCH, CHOICE, LOOP
-from equivalence.words import listed
+from equivalence.words import joined
 
 Places = frozenset[tuple[int, int]]
 """Sizes that change together: (input, axis) of each."""
@@ -197,15 +197,30 @@ def _text(decision: Decision) -> str:
     return f"{decision.key.text} {decision.detail}"
 
 
-def told(inputs: GivenInputs, places: Places, size: int) -> str:
-    """Another size in words: a batch, or a size of an axis; of which inputs, if others keep it."""
-    i, axis = min(places, key=lambda place: place[::-1])
-    given, changed = inputs.shapes[i][axis], {i for i, _ in places}
-    others = (
-        shape[axis] for j, shape in enumerate(inputs.shapes) if j not in changed and shape[axis:]
-    )
-    of = f" of {listed([inputs.told(j) for j in sorted(changed)])} alone" if given in others else ""
-    if axis == 0:
-        return f"a batch of {size}{of}"
-    axes = sorted({axis for _, axis in places})
-    return f"a size of {size} for {given} in axis {' and '.join(map(str, axes))}{of}"
+def told(inputs: GivenInputs, sizes: Mapping[tuple[int, int], int]) -> str:
+    """Other sizes in words: batches, and sizes of axes; of which inputs, if others have the axis.
+
+    sizes: (input, axis) -> its size.
+    """
+    alike: dict[tuple[bool, int, int], list[tuple[int, int]]] = {}
+    for (i, axis), size in sizes.items():
+        alike.setdefault((axis == 0, inputs.shapes[i][axis], size), []).append((i, axis))
+    found = [
+        f"a batch of {size}" if batch else f"a size of {size} for {before} in {_axes(inputs, of)}"
+        for (batch, before, size), of in alike.items()
+    ]
+    return ", ".join(dict.fromkeys(found))
+
+
+def _axes(inputs: GivenInputs, places: Sequence[tuple[int, int]]) -> str:
+    """Axes in words; of which inputs, where these are not all that have them."""
+    axes = {i: tuple(sorted(axis for at, axis in places if at == i)) for i, _ in sorted(places)}
+    kinds, last = {*axes.values()}, max(axis for _, axis in places)
+    every = [i for i, shape in enumerate(inputs.shapes) if len(shape) > last]
+    if len(kinds) == 1 and [*axes] == every:
+        return f"axis {joined(axes[every[0]])}"
+    found = []
+    for some in dict.fromkeys(axes.values()):
+        those = [inputs.names[i] for i in axes if axes[i] == some]
+        found.append(f"axis {joined(some)} of input{'s' * (len(those) > 1)} {joined(those)}")
+    return joined(found)

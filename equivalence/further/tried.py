@@ -40,9 +40,7 @@ class Further:
         """The decisions that they reached, and that the given inputs did not."""
         if before is None or self.reach is None:
             return []
-        known = {key for key, each in before.decisions.items() if each.reached}
-        after = before + self.reach
-        return [each for key, each in after.decisions.items() if each.reached and key not in known]
+        return before.gained(self.reach)
 
     def lines(self, before: Reach | None, more: str) -> list[str]:
         """What is told of them, a sentence each.

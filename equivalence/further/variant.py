@@ -89,9 +89,8 @@ class GivenInputs:
         return call_of(self.case.twin.inputs, self.case.dimensions).names
 
     def told(self, at: int) -> str:
-        """An input in words."""
-        name = self.names[at]
-        return f"input {at + 1}" if isinstance(name, int) or name.isdigit() else f"input {name}"
+        """An input in words, as decisions name it: the first is input 0."""
+        return f"input {self.names[at]}"
 
     @property
     def floats(self) -> list[int]:

@@ -203,7 +203,7 @@ def lines(result: Result, below: Sequence[str] = (), asked: Asked = ASKED) -> li
     told += [DETAILS, *structure_lines(result.structure, result.twin)]
     for each in result.verdicts:
         told += verdict_lines(each)
-    return [*told, *below, *closing(result.verdicts)]
+    return [*told, *below, *closing(result.verdicts, result.further)]
 
 
 def answered(result: Result, asked: Asked = PLAIN) -> list[str]:
@@ -373,13 +373,19 @@ def _both(twin: Twin) -> str:
     return f"{twin.candidate} beside {twin.reference}"
 
 
-def closing(verdicts: Sequence[CaseVerdict]) -> list[str]:
-    """The last lines: what was compared, and the conclusion."""
+def closing(verdicts: Sequence[CaseVerdict], further: Further | None = None) -> list[str]:
+    """The last lines: what was compared with the given inputs, and the conclusion.
+
+    further: what came of the further samples, which these lines leave out.
+    """
     if not verdicts:
         return []
     given = [each.outcome for each in verdicts if each.sample is None]
     results = [json.loads(line) for outcome in given for line in text.lines(outcome)]
     every, rows = text.counts(results)
+    if further is not None and further.tried:
+        alone = ", by the given inputs alone"
+        rows = [(what, told + alone * (what == "reach")) for what, told in rows]
     return [f"compared {every}", *text.table(rows), conclusion(verdicts)]
 
 

@@ -125,6 +125,12 @@ class Reach:
         whole = Reach.of([*self.decisions.values(), *other.decisions.values()])
         return replace(whole, unknown={**self.unknown, **other.unknown})
 
+    def gained(self, other: "Reach") -> list[Decision]:
+        """The decisions that are reached with another part, and were not without it."""
+        known = {key for key, each in self.decisions.items() if each.reached}
+        after = (self + other).decisions
+        return [each for key, each in after.items() if each.reached and key not in known]
+
     @property
     def reached(self) -> int:
         """How many decisions were reached."""

@@ -187,7 +187,8 @@ def _below(kind: str, x: Tensor, bound: Any) -> Make:
 def _parted(x: Tensor, bound: Any) -> tuple[Callable[[], Tensor], float]:
     """What parts at a number; of two tensors their difference at zero."""
     if torch.is_tensor(bound):
-        return (lambda: x - bound), 0.0
+        # A difference of whole numbers may be beyond their dtype.
+        return (lambda: (x if x.is_floating_point() else x.double()) - bound), 0.0
     return (lambda: x), float(bound)
 
 

@@ -105,7 +105,7 @@ def named(decision: Decision) -> str:
     """
     key = decision.key
     if key.side == SAMPLE:
-        return f"{key.kind}{f' of {key.layer}' if key.layer else ''}"
+        return f"{key.kind}{f' of input {key.layer}' if key.layer else ''}"
     return f"{key.place} {key.text if _is_code(key) else _named(decision)}"
 
 

@@ -368,6 +368,7 @@ def _in_float64(argument: Any) -> Any:
     return values.astype(np.float64) if values.dtype.kind == "f" else values
 
 
+@np.errstate(all="ignore")
 def _own_error(got: np.ndarray, exact: np.ndarray, terms: np.ndarray | None = None) -> float:
     """The error of a kernel's result in roundings; infinite for a NaN where there is none.
 

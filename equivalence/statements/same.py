@@ -168,7 +168,8 @@ class Quantities:
         ours, theirs = _moments(values), self._moments[values.size]
         most = np.array([BUDGET * k.rounding for k in every]) / math.sqrt(values.size)
         slack = 1e-12 * np.abs(theirs).max(axis=1)
-        near = (np.abs(theirs - ours) <= (most + slack)[:, None]).all(axis=1)
+        with np.errstate(invalid="ignore"):  # of numbers beyond float64 nothing is near
+            near = (np.abs(theirs - ours) <= (most + slack)[:, None]).all(axis=1)
         for index in np.flatnonzero(near):
             yield every[index]
 
@@ -204,7 +205,9 @@ def largest(values: np.ndarray) -> float:
 
 
 def _moments(values: np.ndarray) -> tuple[float, float]:
-    return float(values.mean()), norm(values) / math.sqrt(values.size)
+    with np.errstate(over="ignore"):
+        mean = float(values.mean())
+    return mean, norm(values) / math.sqrt(values.size)
 
 
 def same(values: np.ndarray, value: KnownValue) -> bool:

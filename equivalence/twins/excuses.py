@@ -133,7 +133,8 @@ def _inaccurate_kernel(comparison: Comparison, at_seed: CaseAtSeed) -> Compariso
     declared = all(kernel.declared for kernel in found.kernels)
     declared = declared or all(beside(verdict.name) for verdict in comparison.judgement.differing)
     if not (rest.judgement.equal and declared):
-        return replace(comparison, note=str(found)) if found.helps else None
+        less = found.comparison.judgement.needed < found.before
+        return replace(comparison, note=str(found)) if found.helps and less else None
     rest = replace(rest, trace=comparison.trace, raw=comparison.raw)
     blamed = tuple(replace(kernel, moved=found.before) for kernel in found.kernels)
     return replace(rest, kernels=blamed)

@@ -33,6 +33,14 @@ def test_a_wrong_port_is_shown_by_a_sample_that_is_declared(tmp_path, monkeypatc
     assert twin.inputs[0].stored is not None
 
 
+def test_the_sample_that_is_told_has_reached_what_is_told_of_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    case = case_of("turned", "turned_of_squares", normal(2, 7, 7))
+    _, shown = tried([(case, ())], 0, check.check(case, 0).reach, math.inf, lambda _: None)
+    assert shown.variant.told == "a size of 8 for 7 in axis 1"  # a batch of 1 has shown it first
+    assert [each.key.kind for each in shown.reached] == ["other size"]
+
+
 def test_a_right_port_is_equal_on_all_of_them(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (further, shown), _ = of("Clamped")

@@ -1,5 +1,7 @@
 """Sizes that change together, and the sizes that are tried."""
 
+import pytest
+
 from equivalence.further import shapes
 from equivalence.reach.decision import REFERENCE, Decision, Key
 
@@ -26,15 +28,26 @@ def test_a_size_that_a_condition_names_is_tried_with_its_neighbours():
     )
 
 
-def test_a_size_in_words():
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ([((0, 0), (1, 0)), 1], "a batch of 1"),
+        ([((0, 1), (1, 1)), 6], "a size of 6 for 8 in axis 1"),
+        ([((0, 1),), 6], "a size of 6 for 8 in axis 1 of input 0"),
+        ([((0, 2),), 6], "a size of 6 for 8 in axis 2"),
+        (
+            [((0, 1), (0, 2), (1, 1)), 9],
+            "a size of 9 for 8 in axis 1 and 2 of input 0 and axis 1 of input mask",
+        ),
+    ],
+)
+def test_sizes_in_words_are_said_once_with_their_inputs(changes, words):
     class Of:
-        shapes = ((2, 7), (2, 7), (2,))
-        told = "input {}".format
+        shapes = ((2, 8, 8), (2, 8))
+        names = ("0", "mask")
 
-    assert shapes.told(Of, frozenset([(0, 0), (1, 0), (2, 0)]), 1) == "a batch of 1"
-    assert shapes.told(Of, frozenset([(0, 1), (1, 1)]), 6) == "a size of 6 for 7 in axis 1"
-    alone = "a size of 6 for 7 in axis 1 of input 1 alone"
-    assert shapes.told(Of, frozenset([(1, 1)]), 6) == alone
+    places, size = changes
+    assert shapes.told(Of, dict.fromkeys(places, size)) == words
 
 
 def test_some_inputs_change_alone_and_of_a_mask_of_attention_its_last_axis():

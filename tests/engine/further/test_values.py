@@ -20,7 +20,7 @@ def arrays(variant):
 def test_inputs_are_scaled_together_and_one_by_one(tmp_path):
     of = given_of(tmp_path, normal(2, 3), normal(2, 3))
     told = [each.told for each in values.scaled(of, [])]
-    assert {"inputs times 10", "input 1 times 10", "input 2 times 10"} <= set(told)
+    assert {"inputs times 10", "input 0 times 10", "input 1 times 10"} <= set(told)
 
 
 @pytest.mark.parametrize(("side", "count"), [(REFERENCE, 0), (CANDIDATE, 2)])
@@ -51,7 +51,7 @@ def test_lengths_that_are_all_equal_always_get_others(tmp_path):
 
 def test_numbers_that_an_input_does_not_have_are_always_tried_where_few_samples_hold_them(tmp_path):
     of = given_of(tmp_path, given(4, values=(0, 2, 2, 9)))
-    rest = [each for each in values.indexed(of, []) if each.told.startswith("input 1 with 1 to")]
+    rest = [each for each in values.indexed(of, []) if each.told.startswith("input 0 with 1 to")]
     (variant,) = [each for each in values.indexed(of, []) if " to " in each.told][1:]
     assert rest[0].always
     assert arrays(rest[0])[0].tolist() == [1, 3, 4, 5]
@@ -63,14 +63,14 @@ def test_numbers_that_an_input_does_not_have_are_always_tried_where_few_samples_
 def test_rows_of_masks_are_padded_on_either_side_empty_and_full(tmp_path):
     of = given_of(tmp_path, given(2, 4, values=(1,) * 8))
     found = {each.told: arrays(each)[0].tolist() for each in values.masked(of, [])}
-    assert found["input 1 with rows padded on the left and right"] == [[0, 0, 1, 1], [1, 1, 0, 0]]
-    assert found["input 1 with an empty row"] == [[0, 0, 0, 0], [1, 1, 1, 1]]
+    assert found["input 0 with rows padded on the left and right"] == [[0, 0, 1, 1], [1, 1, 0, 0]]
+    assert found["input 0 with an empty row"] == [[0, 0, 0, 0], [1, 1, 1, 1]]
 
 
 def test_all_rows_of_a_mask_are_padded_on_the_left_unless_they_are_so_already(tmp_path):
     of = given_of(tmp_path, given(3, 4, values=(1,) * 12))
     (variant,) = [each for each in values.masked(of, []) if each.always]
-    assert variant.told == "input 1 with all rows padded on the left"
+    assert variant.told == "input 0 with all rows padded on the left"
     assert arrays(variant)[0].tolist() == [[0, 1, 1, 1], [0, 0, 1, 1], [0, 1, 1, 1]]
     already = given_of(tmp_path, given(2, 3, values=(0, 1, 1, 1, 1, 1)))
     assert not [each for each in values.masked(already, []) if each.always]
@@ -80,7 +80,7 @@ def test_all_rows_of_a_mask_are_padded_on_the_left_unless_they_are_so_already(tm
 def test_rows_end_with_the_number_of_padding(tmp_path, kind, always):
     of = given_of(tmp_path, integers(3, 5, low=2, high=10))
     found = {each.told: each for each in values.indexed(of, missed(kind, 1.0))}
-    ended = found["input 1 with 1 at the end of rows"]
+    ended = found["input 0 with 1 at the end of rows"]
     rows, before = arrays(ended)[0], of.values[0]
     assert (rows[0, -1], rows[2, -2:].tolist()) == (1, [1, 1])
     assert (rows[1] == before[1]).all()

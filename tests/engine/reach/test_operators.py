@@ -151,6 +151,14 @@ KINDS = {
 """What decides -> a call, an input that reaches it, one that does not, and the kind."""
 
 
+def test_the_difference_of_whole_numbers_has_its_sign():
+    lowest = torch.tensor([torch.iinfo(torch.int64).min, -5])
+    (told_of,) = missed(lambda x: torch.minimum(x, torch.full_like(x, 3)), "minimum", lowest)
+    assert told_of.endswith("minimum: the first is always the smaller (largest -8)")
+    (told_of,) = missed(lambda x: torch.minimum(x, torch.full_like(x, 3)), "minimum", lowest[:1])
+    assert told_of.endswith("(largest -9.22e+18)")
+
+
 @pytest.mark.parametrize("name", KINDS)
 def test_a_sample_reaches_a_decision_and_another_does_not(name):
     call, reaching, other, *kind = KINDS[name]

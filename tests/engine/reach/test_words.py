@@ -3,7 +3,7 @@
 import pytest
 
 from equivalence.reach.decision import CANDIDATE, REFERENCE, SAMPLE, SIZE, Decision, Key, Reach
-from equivalence.reach.words import KINDS, exactly, listing, short, told
+from equivalence.reach.words import KINDS, exactly, listing, named, short, told
 
 
 @pytest.mark.parametrize(
@@ -56,6 +56,12 @@ from equivalence.reach.words import KINDS, exactly, listing, short, told
 )
 def test_a_decision_says_where_it_is_and_what_no_element_did(decision, text):
     assert told(decision) == text
+
+
+def test_a_mask_is_named_by_its_input_in_all_texts():
+    decision = Decision(Key(SAMPLE, "masked row", layer="1"), 0, 2)
+    assert named(decision) == "masked row of input 1"
+    assert told(decision) == "input 1: no row is masked as a whole"
 
 
 @pytest.mark.parametrize("kind", KINDS)

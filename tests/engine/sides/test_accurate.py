@@ -11,7 +11,7 @@ from scipy import special
 
 from equivalence.host.devices import INACCURATE_ON_CPU
 from equivalence.host.isolation import isolated
-from equivalence.sides.accurate import EXACT, AccurateKernels
+from equivalence.sides.accurate import EXACT, AccurateKernels, _own_error
 from equivalence.stream.mindspore_stream import Call
 from equivalence.stream.observer import deliver, hooks
 
@@ -344,6 +344,10 @@ def test_a_result_that_is_not_finite_is_infinitely_wrong(monkeypatch):
     with kernels:
         ops.exp(ms.Tensor(values(4)))
     assert kernels.errors["Exp"] == np.inf
+
+
+def test_a_result_that_overflows_warns_of_nothing():
+    assert _own_error(np.float32([np.inf, 1.0]), np.float64([1e300, 1.0])) == 0.0
 
 
 def test_a_kernel_beyond_the_table_is_never_touched():

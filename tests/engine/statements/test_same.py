@@ -25,6 +25,11 @@ def test_what_lay_in_memory_is_no_quantity():
     assert not known.has_part(np.ones(1), [np.ones(1)] * 3)
 
 
+def test_lowest_numbers_whose_sum_overflows_warn_of_nothing():
+    lowest = np.array([-2e4, 1e4, *[np.finfo(np.float64).min] * 2])
+    assert quantities(lowest).find(lowest) == ([], False)
+
+
 @pytest.fixture
 def x():
     return np.random.default_rng(0).standard_normal((2, 6, 12))

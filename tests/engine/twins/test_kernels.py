@@ -249,6 +249,19 @@ def test_what_accurate_kernels_change_is_told_where_they_are_not_enough():
     assert outcome.note in failure(outcome)
 
 
+def test_of_an_error_that_stays_infinite_nothing_is_told(monkeypatch):
+    made, drawn, explained = found(rnn(MS + "Stretched", rename=RENAME))
+    monkeypatch.setattr(excuses, "ACTS", ())
+    notes = []
+    for left in (1.0, math.inf):
+        rest = SimpleNamespace(judgement=SimpleNamespace(needed=left, equal=False))
+        told = replace(explained, comparison=rest, before=math.inf)
+        monkeypatch.setattr(kernels, "explain", lambda *_, told=told: told)
+        notes.append(excuses._inaccurate_kernel(made, drawn))
+    assert notes[0].note.endswith("the error is 1 in place of inf roundings")
+    assert notes[1] is None
+
+
 def test_a_kernel_that_nobody_declared_fails_with_the_verdict(monkeypatch):
     declare(monkeypatch)
     outcome = check(rnn(), 0)
