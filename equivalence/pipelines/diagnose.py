@@ -163,11 +163,15 @@ class _StageSearch:
                 self.blame(ORDER if kind.startswith("samples:") else BATCH, problem)
 
     def _laws(self) -> None:
-        """Each random stage of another law, whatever else differs: none inherits it."""
+        """Each random stage of another law; one behind a stage that differs may follow from it."""
+        first = next((c.reference for c in self.found.culprits if c.reference in self.ours), None)
+        before = [] if first is None else self.ours[: self.ours.index(first) + 1]
         for each, problem in self.sides.laws().items():
             stage = each.partition(":")[2]
             if problem:
-                self.blame(stage, problem)
+                behind = first is not None and stage not in before
+                told = [f"it comes behind {first}, and may follow from that"] if behind else []
+                self.blame(stage, problem, *told)
             else:
                 self.found.stages[stage] = "draws by the same law"
 

@@ -3,6 +3,7 @@
 import pytest
 
 from equivalence import kinds
+from equivalence.pipelines.compare import PipelineSides
 from equivalence.pipelines.diagnose import diagnose
 from tests.engine.pipelines.test_compare import case
 
@@ -90,3 +91,13 @@ def test_floating_stages_are_measured_in_roundings():
     assert [*stages] == ["read", "crop", "scale", "normalize", "layout", "label", "batch"]
     assert stages["crop"] == "equal"
     assert float(stages["normalize"].removesuffix(" roundings")) < 4.0
+
+
+def test_another_law_behind_a_stage_that_differs_is_said_to_follow_perhaps(monkeypatch):
+    told = {"stage:crop": "other offsets", "stage:together": "it draws"}
+    monkeypatch.setattr(PipelineSides, "laws", lambda _: told)
+    found = diagnose(case("flip_added"), seed=0)
+    causes = {each.reference: each.causes for each in found.culprits}
+    assert [*causes] == ["flip", "crop", "together"]
+    assert causes["crop"] == ["other offsets"]
+    assert causes["together"] == ["it draws", "it comes behind flip, and may follow from that"]
