@@ -8,6 +8,7 @@ from equivalence.judge.precision import BUDGET
 from equivalence.scripts.judging import unit_of
 from equivalence.scripts.steps import KeptTensor, ScriptNetwork, StepCall, TrainingRun
 from equivalence.structure.layers import Layer, align
+from equivalence.words import joined
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,12 @@ def culprit(
                 return LayerCulprit(f"the network's code before {called}", *lines)
             if path in before:
                 return LayerCulprit(f"the code of {called}", *before[path])
+            if apart := _weights_apart(path, theirs, ours, others):
+                when = f"after the update of step {step - 1}" if step > 1 else "before"
+                called += (
+                    f", whose {joined(apart)} {'differs' if len(apart) == 1 else 'differ'} when it "
+                    f"is called: what the two scripts do {when} differs"
+                )
             return LayerCulprit(called, *lines, path, pairs.get(path, ""))
         if last and not _outputs_are_right(theirs, ours, others):
             return LayerCulprit(f"the network's code after {last}", *before[""])
@@ -72,6 +79,24 @@ def _is_right(plain: KeptTensor, candidate: KeptTensor, noisy: Iterable[KeptTens
         if each.shape == plain.shape:
             expected.widen(each.values)
     return max(expected.errors(candidate.values, unit_of(plain))) <= BUDGET
+
+
+def _weights_apart(
+    path: str, theirs: StepCall, ours: StepCall, others: Sequence[StepCall]
+) -> list[str]:
+    """The weights of a layer that differ when it is called."""
+    begin = f"{theirs.network}:{path}."
+    return [
+        name.removeprefix(begin)
+        for name, stored in theirs.weights.items()
+        if name.startswith(begin)
+        and stored.values.dtype.kind == "f"
+        and name in ours.weights
+        and stored.shape == ours.weights[name].shape
+        and not _is_right(
+            stored, ours.weights[name], [x.weights[name] for x in others if name in x.weights]
+        )
+    ]
 
 
 def _outputs_are_right(theirs: StepCall, ours: StepCall, others: Sequence[StepCall]) -> bool:

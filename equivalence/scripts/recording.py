@@ -4,7 +4,7 @@ A step ends with an update by an optimiser. What a side sees of the frameworks, 
 `mindspore_side` tell the `RunRecorder`: calls of networks and losses, backward passes, optimisers.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -150,7 +150,10 @@ class RunRecorder:
             return run()
         number = self._calls[path] = self._calls.get(path, 0) + 1
         line = places.here()
-
+        if number == 1:
+            of = next(n for n, e in enumerate(self.run.networks) if e.of == inside.network)
+            own = {n for n in self.run.networks[of].slots if n.startswith(f"{path}.")}
+            inside.weights |= self._weights_now(of, own)
         self._running.append(path)
 
         def note(values: Any, what: str) -> None:
@@ -357,9 +360,8 @@ class RunRecorder:
 
     def updated(self) -> None:
         """The optimiser has updated."""
-        for number, network in enumerate(self._networks):
-            arrays = {n: self.side.array(w) for n, w in self.side.weights(network).items()}
-            self.step.weights |= self._restored(number, arrays)
+        for number in range(len(self._networks)):
+            self.step.weights |= self._weights_now(number)
         self.run.steps.append(self.step)
         self.step, self.multiplied = Step(), None
         self._own.clear()
@@ -396,15 +398,16 @@ class RunRecorder:
     def _sent(self, step: Step) -> Tensors:
         """The weights that the optimiser of this rank has left to others, as they are now."""
         found: Tensors = {}
-        for number, network in enumerate(self._networks):
-            slots = self.run.networks[number].slots
-            arrays = {
-                name: self.side.array(weight)
-                for name, weight in self.side.weights(network).items()
-                if slots[name].kind == "parameter"
-            }
-            found |= self._restored(number, arrays)
+        for number, network in enumerate(self.run.networks):
+            own = {name for name, slot in network.slots.items() if slot.kind == "parameter"}
+            found |= self._weights_now(number, own)
         return {n: s for n, s in found.items() if not is_reached(step.reached.get(n))}
+
+    def _weights_now(self, number: int, wanted: Container[str] | None = None) -> Tensors:
+        """The weights of a network, or those that are wanted, as they are now."""
+        weights = self.side.weights(self._networks[number])
+        names = [name for name in weights if wanted is None or name in wanted]
+        return self._restored(number, {name: self.side.array(weights[name]) for name in names})
 
     # What is handed on, and by which names.
 
@@ -491,13 +494,10 @@ class RunRecorder:
 
     def _is_trained(self, network: int) -> bool:
         """Whether the reference's optimiser of this step updates a network."""
-        if self.given is None or len(self.run.steps) >= len(self.given.steps):
-            return False
-        begin = f"{network}:"
-        return any(n.startswith(begin) for n in self.given.steps[len(self.run.steps)].reached)
+        return any(name.startswith(f"{network}:") for name in self._theirs("reached"))
 
-    def _theirs(self, what: str) -> list[Any]:
-        """The reference's calls, targets or draws of this step."""
+    def _theirs(self, what: str) -> Any:
+        """The reference's calls, targets, draws or such of this step."""
         if self.given is None or len(self.run.steps) >= len(self.given.steps):
             return []
         return getattr(self.given.steps[len(self.run.steps)], what)

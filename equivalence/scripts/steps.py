@@ -94,6 +94,7 @@ class StepCall:
     training: whether the network is in training mode.
     layers: what goes into each layer and comes out, in order, where that is asked for:
         (layer, number of its call, "input 0" or "output 0") -> values and line.
+    weights: those of these layers, when each is first called.
     rows: the places of its samples in the original's batch; None: all, in that order.
     """
 
@@ -103,6 +104,7 @@ class StepCall:
     training: bool = True
     outputs: Tensors = field(default_factory=dict)
     layers: dict[tuple[str, int, str], tuple[KeptTensor, str]] = field(default_factory=dict)
+    weights: Tensors = field(default_factory=dict)
     rows: list[int] | None = None
 
 

@@ -48,6 +48,17 @@ def test_the_code_of_a_layer_is_named_where_all_within_it_is_right(compared):
     assert result.culprit.line.endswith("return self.fc(x) * 3")
 
 
+def test_a_layer_whose_weights_the_script_has_changed_is_told_with_these(compared):
+    changes = "        net.fc.weight.data.clamp_(-0.05, 0.05)\n        scheduler.step()"
+    reference = ("        scheduler.step()", changes)
+    result = compared("plain", steps=2, reference=[reference])
+    assert result.verdict.departures[0].step == 2
+    assert result.culprit.told == (
+        "fc (Linear), whose weight differs when it is called: what the two scripts do after the "
+        "update of step 1 differs"
+    )
+
+
 def test_nothing_is_looked_for_where_outputs_are_right(compared):
     edit = ("grads = ops.clip_by_global_norm(grads, 0.5)", "pass")
     assert compared("plain", edit, steps=1).culprit is None
