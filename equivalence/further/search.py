@@ -120,7 +120,9 @@ class SampleSearch:
                     large.append(self._first(places, shapes.large(size)))
                 odd += self._others(places, shapes.odd_ones(size, self._code()))
                 break
-        for changes in (*shapes.crossed(shorter, longer), *shapes.parted(small), large):
+        # A shift by two leaves two as they are.
+        three = [(each[0], 3) for each in small if each is not None and each[1] == 2]
+        for changes in (*shapes.crossed(shorter, longer), *shapes.parted(small), three, large):
             for tried in self._joined([*filter(None, changes)]):
                 yield self._taken(tried)
         uneven = [each for places in taken if (each := self._uneven(places))]

@@ -12,6 +12,7 @@ from equivalence.declare.twin import TwinCase
 from equivalence.errors import EquivalenceError, SideError, blaming
 from equivalence.further.evidence import NOT_FINITE
 from equivalence.further.variant import Variant
+from equivalence.judge.tensors import is_none
 from equivalence.reach.decision import Reach
 from equivalence.runs.comparison import CaseAtSeed
 from equivalence.truth.measurement import Measurement
@@ -87,9 +88,11 @@ class Trials:
             return TriedVariant(variant, None, str(error))
         if warned := self._warns(raised):
             return TriedVariant(variant, None, warned)
-        if observer.empty and not self.empty:
+        arrays = [np.asarray(each) for each in trace.values()]
+        hollow = any(not (each.size or is_none(each.dtype, each.shape)) for each in arrays)
+        if (observer.empty or hollow) and not self.empty:
             return TriedVariant(variant, None, EMPTY)
-        numbers = [each for each in trace.values() if np.asarray(each).dtype.kind in "fc"]
+        numbers = [each for each in arrays if each.dtype.kind in "fc"]
         if finite and not self.infinite and not all(np.isfinite(each).all() for each in numbers):
             return TriedVariant(variant, None, NOT_FINITE)
         return TriedVariant(variant, observer.reach + measurement.of_sample())

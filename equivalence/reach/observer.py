@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from equivalence.nesting import leaves
 from equivalence.reach import branches
 from equivalence.reach.branches import Branches, Extremes, Own, packages
 from equivalence.reach.decision import REFERENCE, Decision, Key, Reach, numberless
@@ -55,7 +56,7 @@ class ReachObserver(contextlib.AbstractContextManager):
 
     @property
     def empty(self) -> bool:
-        """Whether an operator gave a tensor without elements."""
+        """Whether an operator computed with a tensor without elements."""
         return self._operators.empty
 
     @property
@@ -74,7 +75,7 @@ class OperatorDecisions(torch_stream.Observer):
     """The decisions of the operators of a forward pass, by their keys.
 
     root: the frame above the run; None where the network's code is the outermost.
-    empty: whether an operator gave a tensor without elements.
+    empty: whether an operator computed with a tensor without elements.
     """
 
     slot = "reach"
@@ -94,7 +95,7 @@ class OperatorDecisions(torch_stream.Observer):
     def after(self, call: Call, result: Any) -> Any:
         """See what the result decides."""
         if not in_backward():
-            self.empty = self.empty or (torch.is_tensor(result) and not result.numel())
+            self.empty = self.empty or _of_nothing(call, result)
             self._note(guards(call.function, call.args, result, self._missed))
         return result
 
@@ -125,6 +126,19 @@ class OperatorDecisions(torch_stream.Observer):
                 layer = self._paths.get(id(frame.f_locals.get("self")))
             frame = frame.f_back
         return "", 0, layer or ""
+
+
+def _of_nothing(call: Call, result: Any) -> bool:
+    """Whether a call takes or gives a tensor without elements.
+
+    A part of a tensor that is taken, or written to, is none: nothing comes of `x[5:] = 1` where
+    nothing is behind 5.
+    """
+    first = call.function._schema.arguments[:1]
+    if torch.is_tensor(result) and not result.numel() and first and first[0].alias_info is not None:
+        return False
+    every = [each for _, each in leaves((call.args, result)) if torch.is_tensor(each)]
+    return not all(each.numel() for each in every)
 
 
 @functools.cache

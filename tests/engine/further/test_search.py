@@ -66,6 +66,12 @@ def test_a_row_in_which_the_largest_is_there_twice_is_tried(tmp_path):
     assert not search.reach.missed
 
 
+def test_a_size_of_three_is_tried_where_the_smallest_is_two(tmp_path):
+    _, found = variants(tmp_path, "gated", normal(6, 8))
+    told = {variant.told for variant, _ in found}
+    assert {f"a size of {size} for 8 in axis 1" for size in (2, 3)} <= told
+
+
 def test_a_combination_has_the_changes_that_it_is_made_of(tmp_path):
     case = case_of("Masked", "Masked", normal(2, 7, 6))
     first = next(SampleSearch(case, 0, Reach(), tmp_path).variants())[0]

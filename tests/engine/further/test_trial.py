@@ -24,8 +24,13 @@ def test_a_size_that_the_reference_refuses_is_no_sample():
     assert found.refused == "the original raises RuntimeError"
 
 
-def test_a_size_at_which_a_tensor_has_no_element_is_no_sample():
-    assert tried("paired", normal(2, 4), normal(2, 1)).refused == EMPTY
+@pytest.mark.parametrize("name", ["paired", "summed_behind", "behind"])
+def test_a_size_at_which_a_tensor_has_no_element_is_no_sample(name):
+    assert tried(name, normal(2, 6), normal(2, 1)).refused == EMPTY
+
+
+def test_a_part_without_elements_that_is_written_to_is_a_sample():
+    assert tried("marked", normal(2, 6), normal(2, 3)).reach is not None
 
 
 def test_values_at_which_the_reference_gives_nan_are_no_sample():
