@@ -317,6 +317,39 @@ def _signed(call: OperatorCall) -> Splits:
     yield "step", lambda: Split("step", x == 0, _any(x), bound=0.0)
 
 
+def _wrapped(call: OperatorCall) -> Splits:
+    """Of a remainder: what is not beyond its divisor stays; below zero, two kinds of it part."""
+    x, divisor = call.x, call.args[1]
+    size = divisor.abs() if torch.is_tensor(divisor) else abs(divisor)
+    yield "threshold", lambda: _above("threshold", x.abs(), size)()
+    if x.is_floating_point():
+        yield from _kink(call)
+
+
+def _angle(call: OperatorCall) -> Splits:
+    """Of an angle: below zero, it is that of the quotient and half a turn."""
+    yield from _kink(OperatorCall(call.args[1:], {}))
+
+
+def _zero(call: OperatorCall) -> Splits:
+    yield "zero", lambda: Split("zero", call.x == 0, _any(call.x), bound=0.0)
+
+
+def _multiplied(call: OperatorCall) -> Splits:
+    yield from _zero(call)
+    yield from _kink(call)
+
+
+def _length(call: OperatorCall) -> Splits:
+    x, axes = call.x, call.given(2, "dim") or list(range(call.x.ndim))
+    if x.numel() and x.ndim:
+        yield "zero", lambda: Split("zero", x.abs().amax(axes) == 0, _any(x), bound=0.0)
+
+
+def _sampled(call: OperatorCall) -> Splits:
+    yield "threshold", lambda: _above("threshold", call.args[1].abs(), 1.0)()
+
+
 def _not_finite(call: OperatorCall) -> Splits:
     yield "not finite", lambda: Split("not finite", ~torch.isfinite(call.x))
 
@@ -433,6 +466,12 @@ BEFORE: dict[Any, Callable[..., Splits]] = {
     aten.le: _compared(torch.le, -1),
     aten.eq: _compared(torch.eq, 0),
     aten.ne: _compared(torch.ne, 0),
+    **dict.fromkeys((aten.remainder, aten.remainder_, aten.fmod, aten.fmod_), _wrapped),
+    aten.atan2: _angle,
+    aten.xlogy: _zero,
+    aten.cumprod: _multiplied,
+    aten.linalg_vector_norm: _length,
+    **dict.fromkeys((aten.grid_sampler_2d, aten.grid_sampler_3d), _sampled),
     aten.argmax: _first_of(torch.amax),
     aten.argmin: _first_of(torch.amin),
     aten.max: _along(torch.amax),

@@ -41,6 +41,7 @@ KINDS = {
     "comparison": Words("it never holds", "it always holds"),
     "tie": Words("no two that are compared are equal", ""),
     "step": Words("no element is exactly at a step", ""),
+    "zero": Words("nothing is zero", "everything is zero"),
     "where": Words("the condition never holds", "the condition always holds"),
     "mask": Words("no element is masked", "every element is masked"),
     MASKED_ROW: Words("no row is masked as a whole", "every row is masked as a whole"),
