@@ -83,17 +83,15 @@ KINDS = {
     ),
     "remainder of numbers": (lambda x: x % 10.0, X, SMALL, "threshold"),
     "sign of a remainder": (lambda x: torch.fmod(x, 1.0), X, X.abs() + 1.0, "kink"),
-    "atan2": (lambda x: torch.atan2(X, x), X, X.abs() + 1.0, "kink"),
+    "atan2": (lambda x: torch.atan2(torch.ones_like(x), x), X, X.abs() + 1.0, "kink"),
     "xlogy": (lambda x: torch.xlogy(x, x), torch.tensor([0.0, 1.0]), X.abs() + 1.0, "zero"),
     "zero of a product": (lambda x: x.cumprod(0), torch.tensor([0.0, 1.0]), X, "zero"),
     "sign of a product": (lambda x: x.cumprod(1), X, X.abs() + 1.0, "kink"),
     "norm": (lambda x: x.norm(dim=1), torch.cat([X, 0.0 * X]), X, "zero"),
     "grid_sample": (
-        lambda grid: functional.grid_sample(
-            torch.ones(1, 1, 3, 3), grid.reshape(1, 2, 8, 2), align_corners=False
-        ),
-        X / 10.0,
-        SMALL,
+        lambda x: functional.grid_sample(torch.ones(1, 1, 3, 3), x, align_corners=False),
+        X.reshape(1, 2, 8, 2) / 10.0,
+        SMALL.reshape(1, 2, 8, 2),
         "threshold",
     ),
     "not finite": (torch.nan_to_num, torch.tensor([1.0, torch.nan]), SMALL),
