@@ -109,8 +109,10 @@ def _as_mask(truth: np.ndarray, values: np.ndarray) -> Iterator[np.ndarray]:
     if theirs is None or ours is None:
         yield truth
         return
-    marked, low = theirs, values.min()
-    high = values.max()
+    # One that marks everything, or nothing, has one of its two values alone.
+    marked, low, high = theirs, values.min(), values.max()
+    if values.dtype == bool:
+        low, high = np.False_, np.True_
     yield np.where(marked, high, low).astype(values.dtype)
     yield np.where(marked, low, high).astype(values.dtype)
 

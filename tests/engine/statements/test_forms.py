@@ -29,6 +29,13 @@ def test_a_mask_comes_by_the_numbers_of_the_other_and_inverted():
     assert not marks_alike(added, later)
 
 
+def test_a_mask_comes_whole_where_the_other_marks_everything():
+    later = np.triu(np.ones((3, 3), bool), 1)
+    one, two, *_ = forms(later, np.ones((3, 3), bool))
+    assert np.array_equal(one, later)
+    assert np.array_equal(two, ~later)
+
+
 def test_a_value_of_another_shape_comes_as_it_is():
     mean = X.mean(-1, keepdims=True)
     assert any(each.shape == mean.shape for each in forms(mean, X.mean(1, keepdims=True)))
