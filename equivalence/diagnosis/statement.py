@@ -21,6 +21,7 @@ from equivalence.diagnosis.found import SEEN_LATER, LayerError
 from equivalence.diagnosis.search import Search
 from equivalence.host import devices
 from equivalence.judge import tensors
+from equivalence.judge.mistake import ENDED
 from equivalence.judge.truth import Truth
 from equivalence.judge.verdict import judge
 from equivalence.sides.accurate import EXACT, AccurateKernels
@@ -56,7 +57,7 @@ def point(search: Search, culprits: list[LayerError]) -> list[LayerError]:
         right = local is None or local.judgement.equal
         foreign = framework(type(cell).__module__)
         alike = seen.setdefault((culprit.kinds, type(cell)), [])
-        if known or right or foreign or (effort.over and not alike):
+        if known or right or foreign:
             found.append(culprit)
             continue
         blames = []
@@ -89,6 +90,7 @@ def beside(search: Search, layers: Mapping[str, LayerError]) -> list[LayerError]
     effort = Effort()
     for path in _holders(search, mended) if wrong else ():
         if effort.over:
+            _note_end(search)
             break
         with _noted(search):
             fed = _FedLayer(search, path, [each for each in mended if _holds(path, each)])
@@ -112,6 +114,11 @@ def _noted(search: Search) -> Iterator[None]:
     except Exception as error:
         note = f"its statements could not be watched: {raised(error)}"
         search.notes += [note] if note not in search.notes else []
+
+
+def _note_end(search: Search) -> None:
+    """Note, once, that a search for statements has ended before all was tried."""
+    search.notes += [] if ENDED in search.notes else [ENDED]
 
 
 def _holders(search: Search, paths: Sequence[str]) -> list[str]:
@@ -202,9 +209,12 @@ class _FedLayer:
         effort: what was done for other layers; once it is over, nothing is searched for.
         """
         blames = next(filter(self._goes_through, alike), None)
+        if blames is None and effort.over:
+            _note_end(self.search)
+            return []
         if blames is None:
             with kernels.replacing(self.search.accurate):
-                blames = [] if effort.over else self._searched(effort)
+                blames = self._searched(effort)
             alike += [blames] if blames else []
         return blames
 
@@ -230,6 +240,8 @@ class _FedLayer:
         )
         backward: Explained = [(blame, []) for blame in gradients.blame()]
         effort.done += gradients.effort.done
+        if gradients.effort.over and not backward:
+            _note_end(self.search)
         if backward and not self.path:
             self.search.mended = "all gradients are right"
         return found + backward
@@ -240,6 +252,8 @@ class _FedLayer:
         statements = Statements(self.measurement, network, forward, self.lent, state)
         blames = [_drawing(blame, network) for blame in statements.blame()]
         effort.done += statements.effort.done
+        if statements.effort.over and not statements.mended:
+            _note_end(self.search)
         if blames and not statements.mended:
             self.search.notes.append(SEEN_LATER)
         elif blames and not self.path:

@@ -15,7 +15,7 @@ from equivalence.diagnosis.found import (
     Diagnosis,
     LayerError,
 )
-from equivalence.judge.mistake import Mistake, Mistakes
+from equivalence.judge.mistake import ENDED, Mistake, Mistakes
 from equivalence.kinds import ToldDiagnosis
 from equivalence.structure.settings import OPTIMIZER
 from equivalence.words import listed, number, plain
@@ -59,7 +59,8 @@ def mistakes(diagnosis: Diagnosis) -> Mistakes:
         )
     more = SEEN_LATER in diagnosis.notes
     cut = tuple(_without_house(each) for each in diagnosis.notes if each.startswith(CUT))
-    return Mistakes(found, "" if more else diagnosis.mended, diagnosis.eager, more, cut)
+    mended, ended = "" if more else diagnosis.mended, ENDED in diagnosis.notes
+    return Mistakes(found, mended, diagnosis.eager, more, cut, ended)
 
 
 def _of_mindspore(layer: LayerError) -> bool:

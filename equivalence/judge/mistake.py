@@ -27,6 +27,10 @@ class Mistake:
     of_mindspore: bool = False
 
 
+ENDED = "the time to look for statements ran out; what was found until then is told"
+"""What is said where a search for statements ended before all was tried."""
+
+
 @dataclass(frozen=True)
 class Mistakes:
     """All places to mend of a case, and what is known beyond them.
@@ -37,6 +41,7 @@ class Mistakes:
     eager: whether all that is wrong in a compiled graph is right in PyNative mode.
     more: whether more is wrong than these places explain.
     cut: what the original cuts out of its gradients on purpose and the port does not, in sentences.
+    ended: whether the time to look for a statement ran out.
     """
 
     found: Sequence[Mistake] = ()
@@ -44,3 +49,4 @@ class Mistakes:
     eager: bool = False
     more: bool = False
     cut: tuple[str, ...] = ()
+    ended: bool = False

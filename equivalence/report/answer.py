@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from equivalence.declare.twin import MindSporeCase, TorchCase, TwinCase
 from equivalence.judge import attributes
-from equivalence.judge.mistake import Mistake, Mistakes
+from equivalence.judge.mistake import ENDED, Mistake, Mistakes
 from equivalence.judge.outcome import Outcome
 from equivalence.judge.settings import Settings
 from equivalence.judge.tensors import attribute, beside, of_attribute, of_handed
@@ -296,7 +296,8 @@ def _different(
         first += f" {_capital(_not_compared([each.outcome for each in raised]).first[14:])}"
     shown, more = _shown(places)
     cuts = dict.fromkeys(f"{_capital(cut)}." for each in wrong for cut in each.mistakes.cut)
-    return Answer(first, _heading(places), shown, (*more, *_mended(wrong, places), *cuts))
+    ended = [f"{_capital(ENDED)}."] if any(each.mistakes.ended for each in wrong) else []
+    return Answer(first, _heading(places), shown, (*more, *_mended(wrong, places), *cuts, *ended))
 
 
 def _shown(places: Sequence[Mistake]) -> tuple[tuple[tuple[str, ...], ...], list[str]]:

@@ -409,7 +409,9 @@ class Statements(Watched):
             fresh = [v for v in taken if v not in seen and not self.settles(v)]
             seen.update(fresh)
             ahead += fresh
-        return sorted(suspects, key=lambda v: (suspects[v], v in self.candidate.producers))
+        inner = self.inner(suspects, TRIED) - {*wrong}
+        every = (v for v in suspects if v not in inner)
+        return sorted(every, key=lambda v: (suspects[v], v in self.candidate.producers))
 
     def _told(self, trial: Sequence[Trial], sources: Mapping[int, int] = {}) -> Blame | None:
         """The statement to blame in a trial. sources: value -> the call that gives it, if known."""
@@ -431,7 +433,7 @@ class Statements(Watched):
         agrees = self._agrees(value)
         return Blame(
             (agrees and statement.outer) or statement,
-            self.quantities.recording.statement_of(known.number),
+            self.origin(known, value, statement),
             self.candidate.values[value],
             want,
             known.rounding,

@@ -2,6 +2,7 @@
 
 import contextlib
 import itertools
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
@@ -98,6 +99,7 @@ class Watched:
         """
         self.candidate, self.trace = self.run(replaced)
         self.outputs = self.results(self.trace)
+        self.candidate.ends(self.outputs)
         found = [self.find(values) for values in self.candidate.values]
         self.found = [numbers for numbers, _ in found]
         self.tried: dict[int, list[tuple[KnownValue, np.ndarray]]] = {}
@@ -144,10 +146,14 @@ class Watched:
         recorded: whether the run is recorded.
         """
         watch = MindSporeCalls(self.network.cell, replaced, pulled, recorded, self.lent)
-        with watch:
-            trace = self.network.run(self.feed)
-        ran = watch.recording if recorded else self.candidate
         times = RECORDED if recorded else 1
+        try:
+            with watch:
+                trace = self.network.run(self.feed)
+        except Exception:
+            self.effort.add(times * watch.number, 0)
+            raise
+        ran = watch.recording if recorded else self.candidate
         self.effort.add(times * len(ran.calls), times * ran.elements)
         return watch.recording, trace
 
@@ -300,6 +306,39 @@ class Watched:
         if producer is None:
             producer = next(iter(self.candidate.users(value)), None)
         return None if producer is None else self.candidate.calls[producer].statement
+
+    def inner(self, values: Collection[int], most: int) -> set[int]:
+        """What a line makes and keeps to itself, of lines of more than `most` of some values.
+
+        Such is the call of a framework's recurrent layer: it is to blame for any of them.
+        """
+        lines = {value: self.statement(value) for value in values}
+        count = Counter(line.place for line in lines.values() if line)
+        run = self.candidate
+        return {
+            value
+            for value, line in lines.items()
+            if line and count[line.place] > most and value in run.producers
+            if all(alike(run.calls[number].statement, line) for number in run.users(value))
+        }
+
+    def origin(self, known: KnownValue, value: int, statement: Statement) -> Statement | None:
+        """The reference's statement of what belongs in the place of a value that one gives.
+
+        That is the one that gives it. Where the operator of the value is one too many, and what it
+        takes comes from another layer, it is the one of the same layer that takes it.
+        """
+        recording = self.quantities.recording
+        gives = recording.statement_of(known.number)
+        if (
+            gives is None
+            or gives.layer == statement.layer
+            or known.number not in self._sources(value)
+        ):
+            return gives
+        taking = (recording.calls[number].statement for number in recording.users(known.number))
+        same = (each for each in taking if each and each.layer == statement.layer)
+        return next(same, gives)
 
     def spots(self, value: int) -> list[Swap]:
         """Where a value comes into a run: from its calls, or, of a leaf, into each call."""

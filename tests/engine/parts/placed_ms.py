@@ -205,3 +205,51 @@ class Teacher(nn.Cell):
 
 class LateTeacher(Teacher):
     late = True
+
+
+class Packed(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.rnn = nn.GRU(3, 3, batch_first=True, bidirectional=True)
+
+    def construct(self, x):
+        y = self.rnn(x, seq_length=Tensor([4, 2], ms.int32))[0]
+        return ops.tanh(y), y * 2
+
+
+class WholeRows(Packed):
+    def construct(self, x):
+        y = self.rnn(x)[0]
+        return ops.tanh(y), y * 2
+
+
+class Branch(nn.Cell):
+    scale = 1.0
+
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Dense(6, 6)
+
+    def construct(self, x):
+        y = ops.tanh(self.fc(x)) * self.scale
+        return x + y
+
+
+class SilentBranch(Branch):
+    """What it adds is zero: it gives what it takes."""
+
+    scale = 0.0
+
+
+class Behind(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.branch, self.head = Branch(), nn.Dense(6, 3)
+
+    def construct(self, x):
+        return self.head(self.branch(x))
+
+
+class BehindRelu(Behind):
+    def construct(self, x):
+        return self.head(ops.relu(self.branch(x)))

@@ -3,6 +3,7 @@
 import torch
 from torch import nn
 from torch.nn import functional as F
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 
 class Chosen(nn.Module):
@@ -148,3 +149,35 @@ class Teacher(nn.Module):
     def forward(self, x):
         self.follow()
         return (self.student(x) - self.teacher(x)) ** 2
+
+
+class Packed(nn.Module):
+    """A recurrent layer over rows of other lengths."""
+
+    def __init__(self):
+        super().__init__()
+        self.rnn = nn.GRU(3, 3, batch_first=True, bidirectional=True)
+
+    def forward(self, x):
+        packed = pack_padded_sequence(x, torch.tensor([4, 2]), batch_first=True)
+        y = pad_packed_sequence(self.rnn(packed)[0], batch_first=True)[0]
+        return torch.tanh(y), y * 2
+
+
+class Branch(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(6, 6)
+
+    def forward(self, x):
+        y = torch.tanh(self.fc(x))
+        return x + y
+
+
+class Behind(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.branch, self.head = Branch(), nn.Linear(6, 3)
+
+    def forward(self, x):
+        return self.head(self.branch(x))

@@ -121,6 +121,13 @@ def test_more_than_the_places_explain_is_said_to_be_wrong():
     assert told(outcome(wrong("output.0", 0.1)), mistakes=Mistakes(more=True)).after == ()
 
 
+def test_a_search_that_ran_out_of_time_is_told():
+    found = told(outcome(wrong("output.0", 0.1)), mistakes=Mistakes(ended=True))
+    assert found.after == (
+        "The time to look for statements ran out; what was found until then is told.",
+    )
+
+
 def test_a_fault_of_mindspore_is_none_of_the_ports():
     fault = Mistake(words=("MindSpore's gradient of ops.pad is wrong",), of_mindspore=True)
     right = outcome(RIGHT)

@@ -10,6 +10,7 @@ import pytest
 from equivalence import kinds
 from equivalence.declare.draws import given, integers, normal
 from equivalence.diagnosis import diagnose
+from equivalence.judge.mistake import ENDED
 from equivalence.statements.blame import Statements
 from equivalence.statements.calls import Effort
 from tests.defects import sequences, vision, yolox
@@ -151,7 +152,9 @@ def test_a_busy_machine_finds_what_an_idle_one_does(monkeypatch):
 
 def test_what_is_not_found_with_little_effort_is_not_told(monkeypatch):
     monkeypatch.setattr("equivalence.statements.watched.Effort", lambda: Effort(1.0))
-    assert "scores / math.sqrt(c)" not in "".join(told("scaled_by_width"))
+    lines = told("scaled_by_width")
+    assert "scores / math.sqrt(c)" not in "".join(lines)
+    assert ENDED in lines
 
 
 def test_a_mistake_behind_much_that_is_computed_in_another_way_is_come_to_from_behind(monkeypatch):
@@ -178,6 +181,9 @@ INPUTS = {
     "Pooled": [normal(3, 5, 6)],
     "Capped": [normal(8, 6)],
     "Teacher": [normal(5, 6)],
+    "Packed": [normal(2, 4, 3)],
+    "Branch": [normal(4, 6)],
+    "Behind": [normal(4, 6)],
     "Knots": [given(4, 6, values=[-1, 0.5, 1, -0.5, 0.1, 1] * 4)],
 }
 
@@ -199,6 +205,9 @@ def placed(reference, candidate):
         ("Capped", "HighlyCapped", "max=self.most", "what goes in is the same", "outputs"),
         ("Knots", "ClosedKnots", "return x <= knots", "what goes in is the same", "outputs"),
         ("Teacher", "LateTeacher", "self.teacher(x)", "changed it in place: add_", "outputs"),
+        ("Packed", "WholeRows", "y = self.rnn(x)[0]", "what goes in is", "outputs"),
+        ("Branch", "SilentBranch", "* self.scale", "what goes in is the same", "outputs"),
+        ("Behind", "BehindRelu", "ops.relu(", "(return self.head(self.branch(x)))", "outputs"),
         ("Scan", "LateScan", "self.new(x[:, t - self.late])", "what goes in is", "outputs"),
     ],
 )
@@ -211,6 +220,12 @@ def test_whole_numbers_buffers_shapes_and_what_never_bites_have_their_statement(
     assert line in culprits[0]
     assert words in "".join(told.brief)
     assert told.mistakes.mended == f"all {mended} are right"
+
+
+def test_of_a_layer_with_many_operators_its_results_alone_are_tried(monkeypatch):
+    monkeypatch.setattr("equivalence.statements.watched.Effort", lambda: Effort(2000.0))
+    told = kinds.diagnose(placed("Packed", "WholeRows"), 0)
+    assert told.mistakes.mended == "all outputs are right"
 
 
 @pytest.mark.parametrize("name", INPUTS)
