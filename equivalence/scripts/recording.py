@@ -477,14 +477,13 @@ class RunRecorder:
         """Give a network, and the copies of its weights, what the reference's began with."""
         if self.given is None or not self.loads:
             return
-        theirs = self.given.networks[network.of].initial
+        given = self.given.networks[network.of]
         inside = self._held(self._kept) if network.groups else {}
         for name, weight in weights.items():
-            values = theirs.get(name)
+            values, shape = given.initial.get(name), tuple(weight.shape)
             if network.partners is not None:
-                shape = tuple(weight.shape)
-                values = network.partners.drawn(name, shape, lambda n, s: theirs[n].reshape(s))
-            if values is None or values.shape != tuple(weight.shape):
+                values = network.partners.drawn(name, shape, given.begun, given.drawn.__contains__)
+            if values is None or values.shape != shape:
                 continue
             self.side.put(weight, values)
             for group in network.groups:

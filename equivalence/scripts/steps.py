@@ -3,7 +3,7 @@
 Imports no framework.
 """
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -157,6 +157,7 @@ class ScriptNetwork:
     of: the number of the reference's network that it stands for.
     groups: copies of its weights that the script keeps, such as moving averages.
     reads_mode: whether it computes otherwise in training than in evaluation.
+    drawn: its buffers that the script draws, of the reference: the candidate gets these, too.
     """
 
     name: str
@@ -167,6 +168,11 @@ class ScriptNetwork:
     of: int = 0
     groups: Sequence[TensorGroup] = ()
     reads_mode: bool = True
+    drawn: Collection[str] = ()
+
+    def begun(self, name: str, shape: tuple[int, ...]) -> np.ndarray:
+        """What a weight begins with, in a shape."""
+        return self.initial[name].reshape(shape)
 
     def masters(
         self, weights: Mapping[str, Any], inside: Mapping[str, Any], updated: Container[int]

@@ -87,6 +87,7 @@ class TorchSide:
         self._roots: dict[int, nn.Module] = {}
         self._paths: dict[int, str] = {}
         self._drawn: set[StorageWeakRef] = set()
+        self._initial: set[StorageWeakRef] = set()
         self._computed: set[StorageWeakRef] = set()
 
     @contextlib.contextmanager
@@ -95,7 +96,7 @@ class TorchSide:
 
         observers: further observers of the run, such as noise.
         """
-        self.drawing = Drawing(self._drawn, recorder)
+        self.drawing = Drawing(self._drawn, self._initial, recorder)
         handles = [
             hooks.register_optimizer_step_pre_hook(_before(self, recorder)),
             hooks.register_optimizer_step_post_hook(lambda *_: self._after(recorder)),
@@ -170,7 +171,10 @@ class TorchSide:
             for path, module in network.named_modules()
         ]
         by_mode = reads({type(each) for each in network.modules()}, "training", nn.Module)
-        return ScriptNetwork(type(network).__name__, slots, {}, layers, reads_mode=by_mode)
+        random = self._drawn | self._initial
+        drawn = frozenset(n for n, b in network.named_buffers() if _storage(b) in random)
+        name = type(network).__name__
+        return ScriptNetwork(name, slots, {}, layers, reads_mode=by_mode, drawn=drawn)
 
     def look(self, value: Any) -> Any:
         """What is inside of a value, see `held.Look`."""
@@ -337,35 +341,51 @@ class TorchSide:
 class Drawing(Pinned):
     """Pins dropouts, and notes which tensors a script draws.
 
-    drawn: the storages of these. pinned: how many draws of a dropout keep everything.
+    drawn: the storages of these. initial: of those that a layer of its own is made with.
+    pinned: how many draws of a dropout keep everything.
     """
 
-    def __init__(self, drawn: set[StorageWeakRef], recorder: RunRecorder):
+    def __init__(
+        self,
+        drawn: set[StorageWeakRef],
+        initial: set[StorageWeakRef],
+        recorder: RunRecorder,
+    ):
         self.pinned = 0
         super().__init__(self._note)
-        self.drawn, self.recorder = drawn, recorder
+        self.drawn, self.initial, self.recorder = drawn, initial, recorder
 
     def _note(self, *_: Any) -> None:
         self.pinned += 1
 
     def after(self, call: Call, result: Any) -> Any:
         """Note what is drawn, and what is made of it; a weight that is initialised is none."""
-        of_drawn = self.drawn and any(
-            _storage(each) in self.drawn for each in of_kind((call.args, call.kwargs), torch.Tensor)
-        )
-        of_weight = isinstance(result, nn.Parameter)
-        drawing = call.function in DRAWS | ORDERS
-        told = drawing and not _by_loader() and not places.constructs(nn.Module)
-        draws = told and call.function not in ORDERS
-        if told and isinstance(result, torch.Tensor) and not of_weight:
+        order = call.function in ORDERS
+        drawing = (order or call.function in DRAWS) and not _by_loader()
+        within = (drawing or _holds(self.initial, call)) and places.constructs(nn.Module)
+        if within:
+            _add(self.initial, result)
+        told = drawing and not within
+        if told and isinstance(result, torch.Tensor) and not isinstance(result, nn.Parameter):
             self.recorder.drawn(call.function.__name__, result)
-        if of_drawn or draws:
-            self.drawn.update(
-                _storage(each)
-                for each in of_kind(result, torch.Tensor)
-                if not isinstance(each, nn.Parameter) and not each.requires_grad
-            )
+        if (told and not order) or _holds(self.drawn, call):
+            _add(self.drawn, result)
         return result
+
+
+def _holds(storages: set[StorageWeakRef], call: Call) -> bool:
+    """Whether any of the tensors that a call gets is in these."""
+    given = of_kind((call.args, call.kwargs), torch.Tensor) if storages else []
+    return any(_storage(each) in storages for each in given)
+
+
+def _add(storages: set[StorageWeakRef], result: Any) -> None:
+    """Add the storages of what a call gives, but for weights and what is made of these."""
+    storages.update(
+        _storage(each)
+        for each in of_kind(result, torch.Tensor)
+        if not isinstance(each, nn.Parameter) and not each.requires_grad
+    )
 
 
 def _by_loader() -> bool:

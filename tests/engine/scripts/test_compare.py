@@ -226,6 +226,33 @@ def test_a_mixture_that_the_port_draws_by_the_same_laws_is_the_reference_s(
     assert bool(noted) is bool(told)
 
 
+def scaled(side, table):
+    """A network whose images are scaled by a table that it keeps."""
+    plain = "self.fc = nn." + ("Linear" if side == "torch" else "Dense")
+    kept = {
+        "torch": f"self.register_buffer('scale', {table})",
+        "mindspore": f"self.scale = ms.Parameter({table}, requires_grad=False)",
+    }
+    return (plain, f"{kept[side]}\n        {plain}")
+
+
+@pytest.mark.parametrize(
+    ("table", "port", "equal"),
+    [
+        ("torch.rand(36)", "ops.rand(36)", True),
+        ("torch.arange(36.0)", "ops.arange(36.0)", True),
+        ("torch.arange(36.0)", "ops.arange(36.0) + 1", False),
+    ],
+)
+def test_a_table_that_the_original_draws_is_the_port_s_and_any_other_is_its_own(
+    compared, table, port, equal
+):
+    used = ("self.drop(x)", "self.drop(x) * self.scale")
+    theirs, ours = (scaled(*each) for each in (("torch", table), ("mindspore", port)))
+    result = compared("plain", ours, used, reference=[theirs, used], steps=1)
+    assert bool(result) is equal
+
+
 HUGE = ("SCALE = 2**10", "SCALE = 2**22"), ("SCALE = 2.0**10", "SCALE = 2.0**22")
 
 

@@ -197,6 +197,19 @@ def test_what_a_loader_draws_and_what_a_layer_is_made_with_are_no_draws_of_the_s
     ]
 
 
+def test_buffers_that_are_drawn_are_known_also_after_arithmetic(run):
+    code = (
+        "class Own(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.register_buffer('queue', F.normalize(torch.randn(3, 2), dim=0))\n"
+        "        self.register_buffer('mask', torch.ones(3))\n        self.fc = nn.Linear(3, 3)\n"
+        "    def forward(self, x):\n        return self.fc(x * self.mask) @ self.queue\n"
+        "own = Own()\nown.register_buffer('late', 2 * torch.rand(3))\n"
+        "optimizer = torch.optim.SGD(own.parameters(), 0.1)\n"
+        "own(x).sum().backward()\noptimizer.step()\n"
+    )
+    assert {*run(code).networks[0].drawn} == {"queue", "late"}
+
+
 def test_a_copy_that_counts_its_batches_is_one_average(run):
     code = (
         "import copy\nnet = nn.Sequential(nn.Linear(3, 2), nn.BatchNorm1d(2))\n"
