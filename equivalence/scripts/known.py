@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from equivalence.scripts.judging import EVALUATED, TRAINED, StepDeparture
-from equivalence.scripts.steps import Step, is_reached
+from equivalence.scripts.steps import SET, Step, is_reached
 
 
 class OptimiserFinding(NamedTuple):
@@ -47,6 +47,13 @@ KNOWN = (
         "",
         "adam_weight_decay_bias_correction",
         "it has no bias correction; mindspore.experimental.optim.AdamW has",
+    ),
+    OptimiserFinding(
+        "RMSProp",
+        "update",
+        "rms_prop_begins_at_one",
+        "its mean square begins at 1, and epsilon is within the root; "
+        "mindspore.experimental.optim.RMSprop updates as PyTorch does",
     ),
     OptimiserFinding("Adagrad", "", "adagrad_epsilon", "epsilon is added within the square root"),
     OptimiserFinding(
@@ -107,6 +114,8 @@ def known(departure: StepDeparture, steps: Sequence[Step], before: Sequence[Step
         return STOP
     if departure.stage not in ("update", "settings") or not library:
         return ""
+    if departure.stage == "update" and SET in step.lines:
+        return f"{KEPT}: {step.lines[SET]}"
     if departure.stage == "update" and any(_is_kept(departure, step, each) for each in before):
         return KEPT
     for each in KNOWN:

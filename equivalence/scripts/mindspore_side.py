@@ -26,7 +26,7 @@ from equivalence.randomness.mindspore_draws import Pinned
 from equivalence.scripts import places
 from equivalence.scripts.overflow import Overflow, OverflowSeen, inspect
 from equivalence.scripts.recording import RunRecorder
-from equivalence.scripts.steps import ScriptNetwork
+from equivalence.scripts.steps import SET, ScriptNetwork
 from equivalence.sides.mindspore_cells import array
 from equivalence.sides.mindspore_training import look
 from equivalence.stand_ins import loss_scales
@@ -72,6 +72,7 @@ class MindSporeSide:
         self._roots: dict[int, nn.Cell] = {}
         self._paths: dict[int, str] = {}
         self._computed: dict[int, ms.Tensor] = {}
+        self._set: dict[int, str] = {}
 
     @contextlib.contextmanager
     def watching(self, recorder: RunRecorder, *observers: Any) -> Iterator[None]:
@@ -86,6 +87,7 @@ class MindSporeSide:
             stack.callback(mindspore_stream.clear)
             environment.launch_synchronously()
             stack.enter_context(patched(nn.Cell, __call__=self._call(recorder)))
+            stack.enter_context(patched(ms.Parameter, set_data=self._setting()))
             for owner in owners:
                 losses = {n: self._loss(recorder, getattr(owner, n)) for n in _losses(owner)}
                 stack.enter_context(patched(owner, **losses))
@@ -400,9 +402,27 @@ class MindSporeSide:
         pairs = zip(cell.parameters, gradients, strict=False)
         arrays = {id(weight): array(gradient) / scale for weight, gradient in pairs}
         recorder.update(cell, arrays, lambda names: settings_now(cell, names))
+        reached = self._set.keys() & {each for each, values in arrays.items() if values.any()}
+        moved = [each for each in cell.parameters if id(each) in reached]
+        before = [array(weight) for weight in moved]
         result = call(cell, *args, **kwargs)
+        for weight, values in zip(moved, before, strict=True):
+            if np.array_equal(array(weight), values):
+                recorder.step.lines[SET] = self._set[id(weight)]
         recorder.updated()
         return result
+
+    def _setting(self) -> Callable[..., Any]:
+        """`Parameter.set_data`, whose lines are noted after the first update."""
+        set_data = ms.Parameter.set_data
+
+        def standing(weight: ms.Parameter, *args: Any, **kwargs: Any) -> Any:
+            if self.recorder.run.steps:
+                self._set[id(weight)] = places.here()
+            return set_data(weight, *args, **kwargs)
+
+        vars(standing)["watched"] = set_data
+        return standing
 
 
 class Pinning(Pinned):

@@ -23,6 +23,10 @@ WHOLE = 1 << 16
 """Elements of a tensor that is kept whole; of a larger one, its sketch is."""
 
 
+SET = "set_data"
+"""The name, among the lines of a step, of one that sets a weight."""
+
+
 @dataclass(frozen=True)
 class KeptTensor:
     """A tensor of a run, or the sketch of a large one.
@@ -125,7 +129,8 @@ class Step:
     weights: all parameters and buffers after the update.
     averages: what else the script keeps of the weights, after all that follows the update.
     kind: the class of the optimiser.
-    lines: "loss", "update", "optimizer" -> the line of the script.
+    lines: "loss", "update", "optimizer" -> the line of the script; SET -> that which has set a
+        weight, which the update has left as it was.
     """
 
     number: int = 0

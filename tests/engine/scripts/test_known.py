@@ -8,7 +8,7 @@ import pytest
 
 from equivalence.scripts.judging import EVALUATED, TRAINED, StepDeparture
 from equivalence.scripts.known import KNOWN, known
-from equivalence.scripts.steps import KeptTensor, Step
+from equivalence.scripts.steps import SET, KeptTensor, Step
 
 ROOT = Path(__file__).parents[3]
 UPDATE = StepDeparture(1, "update", "fc.weight", "is off")
@@ -73,3 +73,13 @@ def test_a_weight_that_stays_though_a_gradient_reaches_it_is_told():
     assert known(UPDATE, [step(1.5, 2.0)], [step(1.0, 2.0)]) == ""
     assert known(UPDATE, [step(1.0, 0.0)], [step(1.0, 2.0)]) == ""
     assert known(UPDATE, [step(1.0, 2.0)]) == ""
+    set_before = replace(step(1.0, 2.0), lines={SET: "train.py:9: w.set_data(v)"})
+    assert known(UPDATE, [set_before]).endswith("weight_set_data): train.py:9: w.set_data(v)")
+    assert known(replace(UPDATE, stage="gradients"), [set_before]) == ""
+
+
+def test_rms_prop_is_known_and_that_of_pytorch_s_kind_is_not():
+    kinds = "nn.optim.rmsprop.RMSProp", "experimental.optim.rmsprop.RMSprop"
+    one, other = (known(UPDATE, [Step(kind=f"mindspore.{kind}")]) for kind in kinds)
+    assert "its mean square begins at 1" in one
+    assert other == ""

@@ -9,6 +9,7 @@ from equivalence.host.isolation import isolated
 from equivalence.scripts.mindspore_side import GRAPH, MindSporeSide
 from equivalence.scripts.recording import RunRecorder
 from equivalence.scripts.running import ScriptTraining
+from equivalence.scripts.steps import SET
 from equivalence.targets import offered
 
 X, Y = np.arange(6, dtype="float32").reshape(2, 3), np.array([0, 1], "int32")
@@ -266,3 +267,19 @@ def test_rates_are_those_of_each_step(run):
 
     rates = [step.settings["lr"]["0:weight"] for step in run(train, steps=3).steps]
     assert np.allclose(rates, [0.3, 0.2, 0.1])
+
+
+@pytest.mark.parametrize("sets", [True, False])
+def test_a_weight_that_is_set_and_no_longer_updated_is_told_with_the_line(run, sets):
+    def train():
+        net, optimizer = made()
+        net[0].weight.set_data(net[0].weight + 1)  # before any update it does no harm
+        grad = ms.value_and_grad(lambda x: net(x).sum(), None, optimizer.parameters)
+        while True:
+            optimizer(grad(ms.Tensor(X))[1])
+            if sets:
+                net[2].bias.set_data(net[2].bias * 0.5)
+
+    first, second = run(train, steps=2).steps
+    assert SET not in first.lines
+    assert ("net[2].bias.set_data" in second.lines.get(SET, "")) is sets
