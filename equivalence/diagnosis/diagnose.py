@@ -12,7 +12,7 @@ from equivalence.errors import EquivalenceError
 from equivalence.judge.outcome import Kernel
 from equivalence.kinds import ToldDiagnosis
 from equivalence.runs.comparison import CaseAtSeed, Comparison
-from equivalence.stand_ins.faulty import Mended
+from equivalence.stand_ins.faulty import Fault, Mended
 from equivalence.twins import replayed
 from equivalence.twins.compare import compare_size
 from equivalence.twins.excuses import blamed_kernels
@@ -45,19 +45,57 @@ def diagnose(case: TwinCase, seed: int, every: bool = False) -> Diagnosis:
 
 def _diagnose(case: TwinCase, seed: int, every: bool) -> Diagnosis:
     judged = _judge(case, seed)
-    settings = judged.comparison.settings
-    if not judged.mistaken or len(case.sizes) > 1 or (settings and settings.differing):
+    if not judged.mistaken or len(case.sizes) > 1:
         return _found(case, seed, every, judged)
     faults = known.explain(case, seed, judged.comparison)
     if faults.culprits and not faults.beside:
         return Diagnosis(case, [], [*faults.culprits], [])
-    if not faults.beside:
+    if faults.beside:
+        found = _without(case, seed, every, faults.beside)
+    else:
         found = _found(case, seed, every, judged)
-        return replace(found, notes=[*found.notes, *faults.notes])
-    with Mended(faults.beside):
-        found = _found(case, seed, every, _judge(case, seed))
-    culprits = [*found.culprits, *faults.culprits]
-    return replace(found, culprits=culprits, notes=[*found.notes, *faults.notes])
+    found, explained, notes = _by_place(case, seed, every, found, faults, judged.comparison)
+    culprits = [*found.culprits, *faults.culprits, *explained]
+    return replace(found, culprits=culprits, notes=[*found.notes, *faults.notes, *notes])
+
+
+def _without(case: TwinCase, seed: int, every: bool, faults: Sequence[Fault]) -> Diagnosis:
+    """The layers or stages to blame with what is right in the places of these faults."""
+    with Mended(faults):
+        return _found(case, seed, every, _judge(case, seed))
+
+
+def _by_place(
+    case: TwinCase,
+    seed: int,
+    every: bool,
+    found: Diagnosis,
+    faults: known.FaultsMet,
+    comparison: Comparison,
+) -> tuple[Diagnosis, list[LayerError], list[str]]:
+    """What is left to blame without the places that faults of MindSpore explain; these; notes.
+
+    Where a mistake makes all tensors wrong, no tensor tells of a fault, and a place does: it is a
+    fault's if it is right with what is right there, and nothing else is to blame than before.
+    """
+    mended, explained, notes = [*faults.beside], [], []
+    for fault, calls in faults.other.items():
+        if not any(known.concerns(fault, calls, each, comparison) for each in found.culprits):
+            continue
+        try:
+            again = _without(case, seed, every, [*mended, fault])
+        except Exception as error:  # with what is right in the place of an operator
+            told = f"with another {fault.primitive} it raised {raised(error)}"
+            notes.append(known.UNTRIED + told)
+            continue
+        places = {(each.reference, each.statement): each for each in found.culprits}
+        left = {(each.reference, each.statement) for each in again.culprits}
+        gone = [each for place, each in places.items() if place not in left]
+        here = [each for each in gone if known.concerns(fault, calls, each, comparison)]
+        if here and left and left < places.keys():
+            explained += [known.beside(fault, each) for each in here]
+            found, mended = again, [*mended, fault]
+    return found, explained, notes
 
 
 def _found(case: TwinCase, seed: int, every: bool, judged: "_JudgedSize") -> Diagnosis:

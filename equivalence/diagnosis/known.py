@@ -4,8 +4,8 @@ import linecache
 import os
 import re
 import sys
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from types import ModuleType
 
 from equivalence.declare.twin import TwinCase
@@ -35,19 +35,22 @@ class FaultsMet:
     culprits: the statements that meet them.
     beside: the faults that explain some of it alone, so that the port is wrong, too; else none.
     notes: on trials that failed.
+    other: the faults that it meets, and that explain no tensor by themselves, with the statements
+        that call the operators.
     """
 
     culprits: Sequence[LayerError] = ()
     beside: Sequence[Fault] = ()
     notes: Sequence[str] = ()
+    other: Mapping[Fault, Sequence[Statement]] = field(default_factory=dict)
 
 
 def explain(case: TwinCase, seed: int, comparison: Comparison) -> FaultsMet:
     """The statements that meet faults of MindSpore: all that is wrong, or some of it.
 
     comparison: that of the case, without excuses. A fault explains all if all tensors are equal
-    with what is right in its place. It stands beside a mistake of the port if some of what is wrong
-    is right then, and nothing else is wrong. A trial that fails is a note.
+    with what is right in its place, and no setting differs. It stands beside a mistake of the port
+    if some of what is wrong is right then, and nothing else is wrong. A trial that fails is a note.
 
     Nothing runs where no code of the candidate has a name of an operator that is known to be wrong.
     No gradient explains a result that is right without it, but that of a network which asks for
@@ -62,25 +65,52 @@ def explain(case: TwinCase, seed: int, comparison: Comparison) -> FaultsMet:
         met, asks = _met(case, comparison, possible)
     except Exception as error:  # a run that is watched
         return FaultsMet(notes=[UNTRIED + raised(error)])
+    settings = comparison.settings
+    alike = not (settings and settings.differing)
     notes: list[str] = []
     mending: list[Fault] = []
+    untried: list[Fault] = []
     for faults in [*([fault] for fault in met), *([[*met]] if len(met) > 1 else [])]:
         try:
             mended, right = _mended(case, seed, faults)
         except Exception as error:  # with what is right in the place of an operator
             names = listed([fault.primitive for fault in faults])
             notes.append(f"{UNTRIED}with another {names} it raised {raised(error)}")
+            untried += faults
             continue
         before, after = _differing(comparison), _differing(mended)
         gradients_alone = not asks and all(fault.backward for fault in faults)
-        if right and not (gradients_alone and any(map(_of_first_pass, before - after))):
+        if right and alike and not (gradients_alone and any(map(_of_first_pass, before - after))):
             return FaultsMet([_blamed(comparison, fault, met[fault], RIGHT) for fault in faults])
         # One of a graph that is called again moves with the mistake of a port.
         if len(faults) == 1 and not faults[0].compiled and after < before:
             mending += faults
-    return FaultsMet(
-        [_blamed(comparison, each, met[each], BESIDE) for each in mending], mending, notes
-    )
+    blamed = [_blamed(comparison, each, met[each], BESIDE) for each in mending]
+    other = {each: calls for each, calls in met.items() if each not in (*mending, *untried)}
+    return FaultsMet(blamed, mending, notes, other)
+
+
+def concerns(
+    fault: Fault, calls: Collection[Statement], culprit: LayerError, comparison: Comparison
+) -> bool:
+    """Whether the operator of a fault is called at the place of a culprit.
+
+    calls: the statements that call it.
+    """
+    if culprit.statement:
+        return any(culprit.statement.startswith(str(each)) for each in calls)
+    candidate = comparison.candidate.built
+    if candidate is None or not culprit.candidate:
+        return False
+    kind = type(candidate.cell_at(culprit.candidate)).__name__
+    within = any(each.layer == culprit.candidate for each in calls)
+    return within or kind in (fault.primitive, *fault.words)
+
+
+def beside(fault: Fault, culprit: LayerError) -> LayerError:
+    """A culprit that is right with what is right in the place of a fault, where others are not."""
+    told = [f"{BESIDE}{fault}"]
+    return replace(culprit, causes=told, counterpart="", words=[fault.told])
 
 
 def _possible(case: TwinCase, comparison: Comparison) -> list[Fault]:
@@ -125,8 +155,8 @@ def _modules(classes: Collection[type]) -> Iterator[ModuleType]:
 
 def _met(
     case: TwinCase, comparison: Comparison, possible: Collection[Fault]
-) -> tuple[dict[Fault, Statement | None], bool]:
-    """The faults that a run meets, with the first statement that calls the operator of each.
+) -> tuple[dict[Fault, list[Statement]], bool]:
+    """The faults that a run meets, with the statements that call the operator of each.
 
     And whether the network asks for a gradient itself.
     """
@@ -135,10 +165,11 @@ def _met(
     watch = MindSporeCalls(candidate.cell)
     with watch:
         candidate.run(replace(comparison.feed, outputs={}))
-    met: dict[Fault, Statement | None] = {}
+    met: dict[Fault, list[Statement]] = {}
     for call in watch.recording.calls:
         if call.name in by_name:
-            met.setdefault(by_name[call.name], call.statement)
+            calls = met.setdefault(by_name[call.name], [])
+            calls += [call.statement] if call.statement else []
     return met, any(call.name == "grad" for call in watch.recording.calls)
 
 
@@ -160,10 +191,10 @@ def _differing(comparison: Comparison) -> set[str]:
 
 
 def _blamed(
-    comparison: Comparison, fault: Fault, statement: Statement | None, beginning: str
+    comparison: Comparison, fault: Fault, calls: Sequence[Statement], beginning: str
 ) -> LayerError:
     candidate = comparison.candidate.built
     kind = type(candidate.cell if candidate else None).__name__
     told = f"{beginning}{fault}"
-    at = str(statement or "")
+    at = str(calls[0]) if calls else ""
     return LayerError("", "", (kind, kind), causes=[told], statement=at, words=[fault.told])

@@ -4,6 +4,7 @@ import pytest
 from mindspore import ops
 
 from equivalence.declare.draws import normal
+from equivalence.diagnosis import diagnose as module
 from equivalence.diagnosis import known
 from equivalence.diagnosis.diagnose import diagnose
 from equivalence.host.isolation import isolated
@@ -130,6 +131,9 @@ def test_a_wrong_port_that_meets_a_fault_is_not_acquitted(name, candidate, optio
     ("name", "candidate", "finding", "line"),
     [
         ("Beside", "doubled_beside", "conv_transpose_output_padding", "self.factor * x"),
+        ("Enlarged", "enlarged_twice", "interpolate_bicubic", "* self.slope"),
+        ("Looked", "looked_twice", "embedding_padding_gradient", "self.factor * ops.sigmoid"),
+        ("Normed", "normed_otherwise", "interpolate_bicubic", ""),
     ],
 )
 def test_a_fault_beside_a_mistake_is_mindspores_and_the_mistake_the_ports(
@@ -140,6 +144,21 @@ def test_a_fault_beside_a_mistake_is_mindspores_and_the_mistake_the_ports(
     assert fault.causes[0].startswith(f"{known.BESIDE}MindSpore's ")
     assert f"(finding {finding})" in fault.causes[0]
     assert [line in each.statement for each in own] == [True]
+
+
+def test_a_fault_at_a_place_that_is_wrong_without_it_too_is_not_told():
+    wrong = faulty("Enlarged", "EnlargedOtherwise", "pynative")
+    assert not any(cause.startswith(known.BESIDE) for _, cause in told(wrong))
+
+
+def test_a_trial_of_a_place_that_fails_is_told(monkeypatch):
+    def cannot(*_):
+        raise KeyError("no")
+
+    monkeypatch.setattr(module, "_without", cannot)
+    found = diagnose(faulty("Enlarged", "enlarged_twice", "pynative"), 0)
+    assert f"{known.UNTRIED}with another ResizeBicubic it raised KeyError: 'no'" in found.notes
+    assert len(found.culprits) == 2
 
 
 def test_a_fault_that_moves_nothing_that_is_wrong_is_not_told():

@@ -233,3 +233,43 @@ class Beside(Decoded):
 
 def doubled_beside():
     return Beside(2.0)
+
+
+class Enlarged(Upscaled):
+    def __init__(self, slope=1.0):
+        super().__init__()
+        self.slope = slope
+
+    def construct(self, x):
+        return ops.tanh(super().construct(x)) * self.slope
+
+
+def enlarged_twice():
+    return Enlarged(2.0)
+
+
+class EnlargedOtherwise(Cornered):
+    def construct(self, x):
+        return ops.tanh(super().construct(x)) * 2
+
+
+class Normed(Upscaled):
+    def __init__(self, epsilon=1e-5):
+        super().__init__()
+        self.norm = nn.LayerNorm((8,), epsilon=epsilon)
+
+    def construct(self, x):
+        return self.norm(super().construct(x))
+
+
+def normed_otherwise():
+    return Normed(0.1)
+
+
+class Looked(Padded):
+    def construct(self, x):
+        return self.factor * ops.sigmoid(self.rows((x > 0).int()))
+
+
+def looked_twice():
+    return Looked(2.0)

@@ -192,3 +192,24 @@ class Beside(Decoded):
 
     def forward(self, x):
         return super().forward(x), torch.tanh(x)
+
+
+class Enlarged(Upscaled):
+    """A fault before something else."""
+
+    def forward(self, x):
+        return torch.tanh(super().forward(x))
+
+
+class Normed(Upscaled):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.LayerNorm(8)
+
+    def forward(self, x):
+        return self.norm(super().forward(x))
+
+
+class Looked(Padded):
+    def forward(self, x):
+        return torch.sigmoid(self.rows((x > 0).long()))
