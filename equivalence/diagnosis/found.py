@@ -23,6 +23,9 @@ SEEN_LATER = "this does not explain all that is off: mend it, then compare again
 CUT = "the reference cuts the gradient at "
 """The beginning of a note on a cut that the candidate does not make."""
 
+PADDED = "the port pads its input in its own code"
+"""Why a layer cannot be fed by itself: its convolution pads in the reference alone."""
+
 TRAINING, UPDATE = "training step", "update"
 """The kind of a stage of a training step; the stage in which optimisers act."""
 

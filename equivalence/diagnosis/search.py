@@ -11,7 +11,7 @@ import numpy as np
 
 from equivalence import dtypes
 from equivalence.declare.twin import TwinCase
-from equivalence.diagnosis.found import LayerError, Local
+from equivalence.diagnosis.found import PADDED, LayerError, Local
 from equivalence.diagnosis.in_situ import ELSEWHERE, LaidOut, observe, sample_of_call
 from equivalence.judge import tensors
 from equivalence.judge.expected import Expected
@@ -27,6 +27,7 @@ from equivalence.structure import layouts
 from equivalence.structure.layers import Site, align, children, differences
 from equivalence.structure.layouts import UNCHANGED, Layout, Layouts
 from equivalence.structure.rearranged import A_PART, same_elements
+from equivalence.structure.settings import begins_elsewhere
 from equivalence.structure.weights import Partners
 from equivalence.truth.compute import of_layer
 from equivalence.twins import kernels, second_call
@@ -97,11 +98,13 @@ class Search:
         self.callers: dict[str, Statement] = {}
         self.notes: list[str] = []
         self._in_pynative: tensors.Trace = {}
+        self._whole_run: Mapping[tuple[str, bool], float] = {}
 
     def observe(self) -> dict[tuple[str, bool], float]:
         """Collect the reference's flow, and return the inherited errors (see `_inherited`)."""
         self.flow = observe(self.measurement)
-        return self._inherited()
+        self._whole_run = self._inherited()
+        return self._whole_run
 
     @property
     def laid(self) -> dict[str, Layouts]:
@@ -244,6 +247,9 @@ class Search:
         worst = self._worst(path, calls)
         if worst and not worst.judgement.equal:
             worst = self._with_another_partner(path, calls) or worst
+        if worst and self._pads_before(path, worst):
+            self.unfed[path] = PADDED
+            return None
         if worst and not self.within(path) and (end := self._other_end(path, worst)):
             self.unfed[path] = end
             return None
@@ -292,6 +298,20 @@ class Search:
         if note is not None:
             self.unfed[path] = note
         return None
+
+    def _pads_before(self, path: str, local: Local) -> bool:
+        """Whether the candidate pads in its own code what a convolution takes in this layer.
+
+        Fed by itself, the layer then gives another shape; in the whole run it gives the right one.
+        """
+        inside = [each for each in self.pairs if f"{each}.".startswith(f"{path}.")]
+        both = ((self.theirs[each], self.ours[self.pairs[each]]) for each in inside)
+        if not any(begins_elsewhere(one.settings, two.settings) for one, two in both):
+            return False
+        name = tensors.output("0")
+        got, expected = local.trace.get(name), local.expected.get(name)
+        other = got is not None and expected is not None and got.shape != expected.shape
+        return other and bool(np.isfinite(self._whole_run.get((path, False), np.inf)))
 
     def _other_end(self, path: str, local: Local) -> str:
         """Where the candidate's layer ends, if not where its partner does, in words; or "".

@@ -8,6 +8,7 @@ from equivalence.diagnosis.found import (
     ACQUITTED,
     BESIDE,
     CUT,
+    PADDED,
     RIGHT,
     SEEN_LATER,
     TRAINING,
@@ -60,7 +61,8 @@ def mistakes(diagnosis: Diagnosis) -> Mistakes:
     more = SEEN_LATER in diagnosis.notes
     cut = tuple(_without_house(each) for each in diagnosis.notes if each.startswith(CUT))
     mended, ended = "" if more else diagnosis.mended, ENDED in diagnosis.notes
-    return Mistakes(found, mended, diagnosis.eager, more, cut, ended)
+    padded = tuple(each.reference for each in diagnosis.layers if each.unfed == PADDED)
+    return Mistakes(found, mended, diagnosis.eager, more, cut, ended, padded)
 
 
 def _of_mindspore(layer: LayerError) -> bool:

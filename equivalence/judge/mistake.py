@@ -42,6 +42,7 @@ class Mistakes:
     more: whether more is wrong than these places explain.
     cut: what the original cuts out of its gradients on purpose and the port does not, in sentences.
     ended: whether the time to look for a statement ran out.
+    padded: the original's paths of the layers whose input the port pads in its own code.
     """
 
     found: Sequence[Mistake] = ()
@@ -50,3 +51,4 @@ class Mistakes:
     more: bool = False
     cut: tuple[str, ...] = ()
     ended: bool = False
+    padded: tuple[str, ...] = ()

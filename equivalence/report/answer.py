@@ -5,7 +5,7 @@ JUnit, notebook and JSON have it from here. What stands below `DETAILS` is for t
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from equivalence.declare.twin import MindSporeCase, TorchCase, TwinCase
@@ -295,9 +295,10 @@ def _different(
     if raised := [each for each in red if each.outcome.judgement is None]:
         first += f" {_capital(_not_compared([each.outcome for each in raised]).first[14:])}"
     shown, more = _shown(places)
+    mended = [*_mended(wrong, places), *_padding(wrong)]
     cuts = dict.fromkeys(f"{_capital(cut)}." for each in wrong for cut in each.mistakes.cut)
     ended = [f"{_capital(ENDED)}."] if any(each.mistakes.ended for each in wrong) else []
-    return Answer(first, _heading(places), shown, (*more, *_mended(wrong, places), *cuts, *ended))
+    return Answer(first, _heading(places), shown, (*more, *mended, *cuts, *ended))
 
 
 def _shown(places: Sequence[Mistake]) -> tuple[tuple[tuple[str, ...], ...], list[str]]:
@@ -447,14 +448,37 @@ def _places(cases: Sequence[AnsweredCase]) -> list[Mistake]:
             if not by_setting:
                 known.setdefault(key, mistake)
     own = sorted(known.values(), key=lambda each: each.of_mindspore)
-    return [*_by_settings(compared), *own]
+    return [*_by_settings(compared, _padded(cases)), *own]
 
 
-def _by_settings(compared: Iterable[Settings]) -> list[Mistake]:
-    """The settings to mend, each once; layers of one kind with the same mistake are one place."""
+def _padded(cases: Sequence[AnsweredCase]) -> dict[str, str]:
+    """The layers before which the port pads in its own code, beside other mistakes -> class."""
+    return {
+        difference.layer: difference.kind
+        for each in cases
+        if each.outcome.settings and each.mistakes.found
+        for difference in each.outcome.settings.differing
+        if difference.shown and difference.layer in each.mistakes.padded
+    }
+
+
+def _padding(cases: Sequence[AnsweredCase]) -> list[str]:
+    """That no argument is to pad where the port pads in its own code; at most a sentence."""
+    told = [f"{path or 'the network'} ({kind})" for path, kind in _padded(cases).items()]
+    before = f"The port pads in its own code before {listed(told, LAYERS)}"
+    return [f"{before}: whether that is right shows once all else is mended."] if told else []
+
+
+def _by_settings(compared: Iterable[Settings], padded: Collection[str] = ()) -> list[Mistake]:
+    """The settings to mend, each once; layers of one kind with the same mistake are one place.
+
+    padded: the layers whose input the port pads in its own code, in which no argument is to pad.
+    """
     layers: dict[tuple[str, str], dict[str, None]] = {}
     for each in compared:
         for difference in each.differing:
+            if difference.shown and difference.layer in padded:
+                continue
             found = layers.setdefault((difference.kind, difference.told), {})
             found[difference.layer] = None
     return [

@@ -3,14 +3,17 @@
 import json
 
 import pytest
+import torch
 from mindspore import nn as msnn
 from mindspore import ops
 from torch import nn
 
 from equivalence import normal
+from equivalence.diagnosis import diagnose
 from equivalence.host.isolation import isolated
 from equivalence.judge.settings import SettingDifference, Settings
 from equivalence.report import text as report
+from equivalence.report.answer import AnsweredCase, answer
 from equivalence.runs import kept
 from equivalence.structure.settings import begins_elsewhere
 from equivalence.twins import check as module
@@ -141,6 +144,38 @@ def test_a_compiled_graph_that_differs_is_asked_in_pynative_mode(monkeypatch):
     assert [each.path for each in outcome.settings.elsewhere] == ["conv.padding"]
     wrong = checked("Padding", "Padded", config={"how": "none"}, execution="graph")
     assert not wrong.settings.elsewhere
+
+
+class Clipped(Padding):
+    def forward(self, x):
+        return torch.tanh(self.conv(x))
+
+
+class ClippedTwice(Padded):
+    def construct(self, x):
+        return ops.tanh(super().construct(x)) * 2
+
+
+def test_beside_a_mistake_no_argument_is_to_pad_a_second_time():
+    sides = (f"{__name__}:{name}" for name in ("Clipped", "ClippedTwice"))
+    wrong = case(*sides, normal(2, 3, 8, 8), config={"mode": "reflect"}, execution="pynative")
+    mistakes = diagnose.tell(wrong, 0, every=False).mistakes
+    assert mistakes.padded == ("conv",)
+    (found,) = mistakes.found
+    assert found.port.endswith("ops.tanh(super().construct(x)) * 2")
+    told = answer([AnsweredCase(module.check(wrong, 0), mistakes)])
+    assert told.heading == "the statement to mend:"
+    assert told.after[-1] == (
+        "The port pads in its own code before conv (Conv2d): whether that is right shows once all "
+        "else is mended."
+    )
+
+
+def test_a_convolution_whose_input_nobody_pads_is_told_as_ever():
+    sides = (f"{__name__}:{name}" for name in ("Clipped", "ClippedTwice"))
+    config = {"mode": "reflect", "how": "none"}
+    wrong = case(*sides, normal(2, 3, 8, 8), config=config, execution="pynative")
+    assert not diagnose.tell(wrong, 0, every=False).mistakes.padded
 
 
 CONV = {"kind": "Conv2d", "padding": ((1, 1), (0, 0))}
