@@ -334,13 +334,21 @@ _LIKELY: tuple[tuple[re.Pattern, Callable[[re.Match], str]], ...] = (
         ),
     ),
     (
+        re.compile(r"(?:the same dtype|Input type \(|expected scalar type).*\bHalf\b"),
+        lambda _: (
+            "all weights have the dtype of the case, those of a .half() in a constructor, too: cast"
+            " to that of the weight, as in x.to(self.fc.weight.dtype), in the place of .half(); an "
+            "input of float16 keeps its dtype: cast it in both networks, or give it in float32"
+        ),
+    ),
+    (
         re.compile(
             r"(?:the same dtype|Input type \(|expected scalar type).*"
-            r"\b(?:Byte|Char|Short|Int|Long|Bool|Half|char|short|int|long|bool)\b"
+            r"\b(?:Byte|Char|Short|Int|Long|Bool|char|short|int|long|bool)\b"
         ),
         lambda _: (
-            "an input of integers, booleans or float16 keeps its dtype: cast it in both "
-            "networks, or give it in float32"
+            "an input of integers or booleans keeps its dtype: cast it in both networks, or give "
+            "it in float32"
         ),
     ),
     (re.compile(r"pyboost_\w+ of .* returned a result with an exception set"), _numpy_2),
