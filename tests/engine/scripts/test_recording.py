@@ -193,3 +193,12 @@ def test_weights_that_other_ranks_send_are_those_before_the_next_step():
         network.weights["w"][:] = 7.0
         recorder.settle()
         assert recorder.run.steps[0].weights["0:w"].values.tolist() == expected
+
+
+def test_weights_that_no_gradient_reaches_are_those_before_the_next_step_where_ranks_send_them():
+    recorder, network = RunRecorder(Side(), 1), net(1.0)
+    recorder.waits = True
+    one_step(recorder, network, np.ones(3), gradient=0.0)
+    network.weights["w"][...] = 7.0
+    recorder.settle()
+    assert recorder.run.steps[0].weights["0:w"].values.tolist() == [7.0, 7.0, 7.0]
