@@ -124,8 +124,10 @@ def shifted(inputs: GivenInputs, _missed: Missed) -> Iterator[Variant]:
         yield inputs.replaced(f"{told} inputs", {i: sign * np.abs(x) for i, x in values.items()})
 
 
-def zero_row(inputs: GivenInputs, _missed: Missed) -> Iterator[Variant]:
-    """One row of zeros in each input."""
+def zero_row(inputs: GivenInputs, missed: Missed) -> Iterator[Variant]:
+    """One row of zeros in each input. A tie with a number is for the grid, which has it."""
+    if missed and all(each.key.kind == "tie" and each.bound is not None for each in missed):
+        return
     rows = {i: inputs.values[i].astype(np.float64) for i in inputs.floats}
     rows = {i: x.copy() for i, x in rows.items() if x.ndim > 1}
     for each in rows.values():

@@ -103,6 +103,12 @@ def test_one_row_is_of_zeros_and_values_have_one_sign(tmp_path):
     assert (arrays(negative[0])[0] <= 0).all()
 
 
+def test_no_row_is_of_zeros_for_a_tie_with_a_number(tmp_path):
+    of = given_of(tmp_path, normal(2, 3))
+    assert [*values.zero_row(of, missed("tie"))]
+    assert not [*values.zero_row(of, missed("tie", 0.5))]
+
+
 def test_tiny_inputs_are_as_small_as_an_epsilon(tmp_path):
     of = given_of(tmp_path, uniform(2, 3))
     smallest = min(np.abs(arrays(each)[0]).max() for each in values.tiny(of, []))
