@@ -21,6 +21,8 @@ from equivalence.scripts.steps import (
     StoppedError,
     TrainingRun,
     TrainingSide,
+    law_of,
+    replay,
 )
 from equivalence.words import counted
 
@@ -203,9 +205,16 @@ class DryRecorder(RunRecorder):
 
         return nesting.transform(target, exchanged)
 
-    def drawn(self, function: str, value: Any) -> Any:  # noqa: ARG002
-        """The script has drawn a tensor; gives it."""
-        return value
+    def drawn(self, function: str, value: Any) -> Any:
+        """The script has drawn numbers; gives those of the reference's first steps in turn."""
+        steps, made = self.given.steps, len(self.beats.steps)
+        if made not in self._taken:
+            self._taken = {made: set()}
+        draws = steps[made % len(steps)].draws
+        others = replay(draws, self._taken[made], law_of(function), tuple(value.shape))
+        if others is None or isinstance(value, np.ndarray):
+            return value if others is None else others
+        return self.side.like(others, value)
 
     def hand(self, arguments: Any) -> Any:
         """A training step of a library is called; gives what it is to get."""

@@ -45,7 +45,7 @@ class TorchDry(TorchSide):
             yield
 
     def _observers(self, others: tuple) -> tuple:  # noqa: ARG002
-        return tuple(on_cpu())
+        return (self.drawing, *on_cpu())
 
     def trains(self, network: nn.Module) -> bool:
         """Whether a network is in training mode."""

@@ -367,7 +367,10 @@ class Drawing(Pinned):
             _add(self.initial, result)
         told = drawing and not within
         if told and isinstance(result, torch.Tensor) and not isinstance(result, nn.Parameter):
-            self.recorder.drawn(call.function.__name__, result)
+            handed = self.recorder.drawn(call.function.__name__, result)
+            if handed is not result:
+                with torch.no_grad(), without_functions(), unseen():
+                    result.copy_(handed)
         if (told and not order) or _holds(self.drawn, call):
             _add(self.drawn, result)
         return result

@@ -22,9 +22,9 @@ def first():
 
 @pytest.fixture
 def late(folder, first):  # noqa: F811
-    """Runs the pair dry, with edits of the port."""
+    """Runs the pair dry, with edits of the port; anew: after two steps of the edited pair."""
 
-    def run(*edits, reference=(), **options):
+    def run(*edits, reference=(), anew=False, **options):
         for name, changes in zip(NAMES, (reference, edits), strict=True):
             text = (PAIRS / name).read_text()
             for old, new in changes:
@@ -32,6 +32,8 @@ def late(folder, first):  # noqa: F811
                 text = text.replace(old, new)
             (folder / name).write_text(text)
         sides = zip(("reference", "candidate"), NAMES, strict=True)
-        return dry(*(ScriptTraining(role, name) for role, name in sides), first, {}, **options)
+        theirs, ours = (ScriptTraining(role, name) for role, name in sides)
+        given = trainings(theirs, ours, 2, {}) if anew else first
+        return dry(theirs, ours, given, {}, **options)
 
     return run

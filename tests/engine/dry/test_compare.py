@@ -41,6 +41,26 @@ def test_what_has_no_time_left_is_told(late):
     assert "no time left" in " ".join(found.notes)
 
 
+DRAWN = {
+    "numpy": ("np.random.beta(0.4, 0.4)", "np.random.beta(0.4, 0.4)"),
+    "frameworks": ("torch.rand(())", "ops.rand(())"),
+}
+
+
+@pytest.mark.parametrize("by", DRAWN)
+def test_both_sides_have_the_same_numbers_where_they_draw(late, by):
+    theirs, ours = DRAWN[by]
+    of_reference = ("loss = loss * (1.0 if", f"loss = loss * {theirs} * (1.0 if")
+    factor = "factor = 1.0 if step < 90 else 0.5"
+    right = (factor, f"factor = {ours} * (1.0 if step < 90 else 0.5)")
+    found = late(right, reference=[of_reference], anew=True)
+    assert found.compared == 120
+    assert not found.departures
+    wrong = (factor, f"factor = {ours} * (1.0 if step < 80 else 0.5)")
+    first = late(wrong, reference=[of_reference], anew=True).departures[0]
+    assert (first.step, first.stage) == (81, "loss")
+
+
 PORT = (
     "net = nn.SequentialCell(nn.Dense(6, 8), nn.Tanh(), nn.Dense(8, 3))\n",
     "class Net(nn.SequentialCell):\n"
