@@ -355,7 +355,7 @@ class Expectation:
             elif stage in ("forward", "loss"):
                 decided = True
             if roundings > BUDGET:
-                told = _off(expected, values)
+                told = _off(expected, values, unit)
                 if stage == "data":
                     how = explained.of_batch(values, expected.truth)
                     told += self._instead(kept, name, values) or (f": {how}" if how else "")
@@ -479,8 +479,8 @@ def _lines(stage: str, name: str, theirs: Step, ours: Step) -> tuple[str, str]:
     return of(ours), of(theirs)
 
 
-def _off(expected: Expected, values: np.ndarray) -> str:
-    """How far a tensor is off, in words."""
+def _off(expected: Expected, values: np.ndarray, unit_roundoff: float) -> str:
+    """How far a tensor is off, in words; its elements far below the peak, where these alone are."""
     if expected.truth.dtype.kind != "f":
         wrong = int((values != expected.truth).sum())
         return f"differs in {wrong} of {expected.truth.size} integers"
@@ -492,8 +492,11 @@ def _off(expected: Expected, values: np.ndarray) -> str:
     if expected.truth.size == 1:
         one, two = (float(x.reshape(-1)[0]) for x in (values, expected.truth))
         return f"is {one:.7g}, and {two:.7g} in the original"
+    whole, of = expected.part_errors(values, unit_roundoff), "its size"
+    if expected.faint is not None and max(whole) <= BUDGET:
+        error, of = expected.faint.distance(values), "the size of its elements below peak/256"
     share = error.norm / error.scale if error.scale else math.inf
-    return f"is off by {share:.2g} of its size" if share < math.inf else "is not zero"
+    return f"is off by {share:.2g} of {of}" if share < math.inf else "is not zero"
 
 
 def _multiple(expected: Expected, values: np.ndarray, unit_roundoff: float) -> str:

@@ -94,6 +94,14 @@ def test_what_differs_is_named_by_its_stage_and_line(stage):
     assert found.line == f"train.py:{LINES.get(stage, 6)}"
 
 
+def test_elements_far_below_the_peak_that_alone_are_off_are_told_as_these():
+    def updated(small):
+        return lambda s: s.weights.update(stored("0:fc.weight", np.float32([[1e3, small]])))
+
+    (found,) = Expectation(run(updated(1e-3))).judge(run(updated(1.1e-3))).departures
+    assert found.told == "is off by 0.1 of the size of its elements below peak/256"
+
+
 @pytest.mark.parametrize(
     ("change", "stage", "told"),
     [
