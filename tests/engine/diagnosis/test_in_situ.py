@@ -13,7 +13,7 @@ U = 2.0**-24
 
 
 class Routed(nn.Module):
-    """A layer for all rows, and an expert for those with a share of at most one half."""
+    """A layer for all rows, and an expert for those with a share of at most three quarters."""
 
     def __init__(self):
         super().__init__()
@@ -21,12 +21,12 @@ class Routed(nn.Module):
         self.expert = nn.Linear(4, 3)
 
     def forward(self, x, share):
-        return self.every(x), self.expert(x[share <= 0.5])
+        return self.every(x), self.expert(x[share <= 0.75])
 
 
 def test_rows_that_rounding_takes_from_a_layer_are_no_change_of_its_values():
-    """A share of one half is below it or above it once it is rounded."""
-    sample = small.sample(normal(32, 4), given(32, values=[0.5] * 32))
+    """A share of three quarters is below it or above it once it is rounded."""
+    sample = small.sample(normal(32, 4), given(32, values=[0.75] * 32))
     network = TorchNetwork(f"{__name__}:Routed", {})
     flow = in_situ.observe(Measurement(network, sample, "eval", U))
     assert flow.between[Site("expert", 0, "output", "0")].spread == 0.0

@@ -121,7 +121,6 @@ NOT_DRAWN = {
         "mint_trigonometry",
     ),
     "an example calls the method of the tensor": ("unbound_method_gradient_in_graph",),
-    "a row has first gradients": ("second_gradient_through_a_view",),
     "the row assigns to slices, and to no view": (
         "assigned_value_gradient_shape",
         "assignment_to_a_view",
