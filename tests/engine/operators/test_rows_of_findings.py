@@ -73,6 +73,7 @@ WITHOUT_ROW = {
         "grad_keeps_first_phase",
         "jit_keeps_weights",
         "gradient_of_broadcast_to_nothing",
+        "second_gradient_through_a_view",
         "to_float_of_a_cast",
     ),
     "an assignment or an in-place call, of which an example sees the result alone": (
