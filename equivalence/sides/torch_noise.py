@@ -135,7 +135,23 @@ def _binary_cross_entropy(
     """Of probabilities that rounding may move beyond 1, which the operator refuses."""
     x = x.clamp(0.0, 1.0)
     log, log_of_rest = torch.log(x).clamp(min=-100.0), torch.log1p(-x).clamp(min=-100.0)
-    losses = (target - 1.0) * log_of_rest - target * log
+    return _reduced((target - 1.0) * log_of_rest - target * log, weight, reduction)
+
+
+def _binary_cross_entropy_with_logits(
+    x: torch.Tensor,
+    target: torch.Tensor,
+    weight: torch.Tensor | None = None,
+    pos_weight: torch.Tensor | None = None,
+    reduction: int = MEAN,
+) -> torch.Tensor:
+    """Of a logit far below zero and a target of zero, the logarithm is nearly the logit."""
+    log = torch.ops.aten.log_sigmoid_forward(x)[0]
+    log = log if pos_weight is None else log * ((pos_weight - 1.0) * target + 1.0)
+    return _reduced((1.0 - target) * x - log, weight, reduction)
+
+
+def _reduced(losses: torch.Tensor, weight: torch.Tensor | None, reduction: int) -> torch.Tensor:
     losses = losses if weight is None else losses * weight
     return losses.mean() if reduction == MEAN else losses.sum() if reduction == SUM else losses
 
@@ -161,6 +177,7 @@ STEPS: Mapping[str, Callable[..., torch.Tensor]] = {
     "_softmax_backward_data": _softmax_backward,
     "binary_cross_entropy": _binary_cross_entropy,
     "binary_cross_entropy_backward": _binary_cross_entropy_backward,
+    "binary_cross_entropy_with_logits": _binary_cross_entropy_with_logits,
 }
 """Operators within which terms cancel, one step after the other: each step is rounded."""
 

@@ -289,6 +289,11 @@ def steps_of():
             for weight in (None, y)
             for n in range(3)
         ),
+        *(
+            ("binary_cross_entropy_with_logits", (x, t, weight, of_ones, n), {})
+            for weight, of_ones in ((None, None), (y, None), (None, p[0]), (y, p[0]))
+            for n in range(3)
+        ),
     ]
 
 
@@ -300,6 +305,16 @@ def test_the_steps_of_an_operator_give_what_it_gives(name, args, kwargs):
 
 def test_every_operator_of_steps_is_called():
     assert {name for name, *_ in steps_of()} == STEPS.keys()
+
+
+def test_a_loss_of_a_logit_far_below_zero_is_as_uncertain_as_the_logit():
+    x = torch.full((4096,), -9.0, dtype=torch.float64)
+    target = torch.zeros_like(x)
+    right = F.binary_cross_entropy_with_logits(x, target, reduction="none")
+    with Noise(U, 0):
+        noisy = F.binary_cross_entropy_with_logits(x, target, reduction="none")
+    off = float((noisy - right).abs().max())
+    assert 0.5 * U * 9.0 < off < 4.0 * U * 9.0
 
 
 @pytest.mark.parametrize("shape", [(0, 4), (4, 0)])
