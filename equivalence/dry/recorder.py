@@ -212,9 +212,9 @@ class DryRecorder(RunRecorder):
             self._taken = {made: set()}
         draws = steps[made % len(steps)].draws
         others = replay(draws, self._taken[made], law_of(function), tuple(value.shape))
-        if others is None or isinstance(value, np.ndarray):
-            return value if others is None else others
-        return self.side.like(others, value)
+        if others is None:
+            return value
+        return others if isinstance(value, np.ndarray) else self.side.like(others, value)
 
     def hand(self, arguments: Any) -> Any:
         """A training step of a library is called; gives what it is to get."""

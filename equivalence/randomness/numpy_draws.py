@@ -61,10 +61,14 @@ def noted(note: Note) -> Iterator[None]:
 
 def _is_own(frame: FrameType | None) -> bool:
     """Whether a frame is of a user's own code, and no loader has called it."""
-    if frame is None or not of_models(frame.f_code.co_filename):
-        return False
+    own = frame is not None and of_models(frame.f_code.co_filename)
+    return own and not by_loader(frame)
+
+
+def by_loader(frame: FrameType | None) -> bool:
+    """Whether a loader draws in a frame: an order, a seed, or what is in its samples."""
     while frame is not None:
         if frame.f_globals.get("__name__", "").startswith(LOADERS):
-            return False
+            return True
         frame = frame.f_back
-    return True
+    return False

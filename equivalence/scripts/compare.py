@@ -97,7 +97,7 @@ def trainings(
     """
     from equivalence.scripts.mindspore_side import MindSporeSide, StepWatch
     from equivalence.sides.accurate import AccurateKernels
-    from equivalence.stand_ins.context import StandIns
+    from equivalence.stand_ins.context import StandIns, is_on_cpu
     from equivalence.stand_ins.faulty import FAULTS, Mended
 
     stand_ins = StandIns(every=False)
@@ -175,7 +175,7 @@ def trainings(
             if not verdict.departures:
                 break
         kernels: tuple[Kernel, ...] = ()
-        if may_be_kernels(verdict):
+        if may_be_kernels(verdict) and is_on_cpu():
             tell("the candidate with accurate kernels")
             kernels, ours, verdict = but_for_kernels(run_candidate, ours, verdict, expectation)
         verdict.add(expectation.of_loaders(ours))
@@ -213,7 +213,7 @@ def trainings(
 def may_be_kernels(verdict: RunVerdict) -> bool:
     """Whether kernels of MindSpore may be all that is wrong: only numbers differ, and no batch."""
     of_kernels = (each.is_numeric and each.stage != "data" for each in verdict.departures)
-    return bool(verdict.departures) and all(of_kernels) and on_cpu()
+    return bool(verdict.departures) and all(of_kernels)
 
 
 def but_for_kernels(
@@ -248,13 +248,6 @@ def but_for_kernels(
         return (), ours, verdict
     kernels = described(names, accurate.errors, "cpu")
     return (kernels, run, found) if all(k.declared for k in kernels) else ((), ours, verdict)
-
-
-def on_cpu() -> bool:
-    """Whether the candidate runs on a CPU, where its kernels can be replaced."""
-    import mindspore
-
-    return mindspore.get_context("device_target") == "CPU"
 
 
 def settings_of(

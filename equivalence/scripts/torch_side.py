@@ -5,7 +5,6 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -361,7 +360,7 @@ class Drawing(Pinned):
     def after(self, call: Call, result: Any) -> Any:
         """Note what is drawn, and what is made of it; a weight that is initialised is none."""
         order = call.function in ORDERS
-        drawing = (order or call.function in DRAWS) and not _by_loader()
+        drawing = (order or call.function in DRAWS) and not numpy_draws.by_loader(sys._getframe(1))
         within = (drawing or _holds(self.initial, call)) and places.constructs(nn.Module)
         if within:
             _add(self.initial, result)
@@ -389,16 +388,6 @@ def _add(storages: set[StorageWeakRef], result: Any) -> None:
         for each in of_kind(result, torch.Tensor)
         if not isinstance(each, nn.Parameter) and not each.requires_grad
     )
-
-
-def _by_loader() -> bool:
-    """Whether a `DataLoader` draws: an order, a seed of its workers, or what is in its samples."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
-        if frame.f_globals.get("__name__", "").startswith("torch.utils.data."):
-            return True
-        frame = frame.f_back
-    return False
 
 
 class StepWatch(Observer):

@@ -61,7 +61,7 @@ class StandIns:
     @contextlib.contextmanager
     def __call__(self) -> Iterator["StandIns"]:
         """A context in which they stand, on a CPU; on any other device nothing is replaced."""
-        if not _is_on_cpu():
+        if not is_on_cpu():
             yield self
             return
         with contextlib.ExitStack() as stack:
@@ -82,7 +82,7 @@ class StandIns:
             with self():
                 return call()
         except Exception as error:
-            if before or not _is_on_cpu() or not lacks_kernel(error):
+            if before or not is_on_cpu() or not lacks_kernel(error):
                 raise
             self.every = True
         mindspore_stream.clear()
@@ -296,5 +296,6 @@ def lacks_kernel(error: BaseException | None) -> bool:
     return any(_LACKING.search(str(each)) for each in causes(error))
 
 
-def _is_on_cpu() -> bool:
+def is_on_cpu() -> bool:
+    """Whether MindSpore computes on the CPU."""
     return ms.get_context("device_target") == "CPU"
