@@ -49,6 +49,12 @@ def undiagnosed(monkeypatch):
 
 
 @pytest.fixture(autouse=True)
+def _edits_are_seen(monkeypatch):
+    """Python tells an edit from its bytecode by seconds and size: tests edit faster than that."""
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+
+
+@pytest.fixture(autouse=True)
 def _modes_as_before():
     """After a test MindSpore's mode, and the seed of its data, are those of a new process."""
     yield

@@ -23,7 +23,6 @@ def in_process(tmp_path, monkeypatch):
     """Commands of this package run in this process, each with the modules as they are now."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # it tells edits by seconds
 
     def run(folder, command):
         program, *words = shlex.split(command)
