@@ -37,10 +37,12 @@ class SegmentReductions(nn.Cell):
 
     def construct(self, x, segments, count):
         count = int(count)  # UnsortedSegmentMax takes no tensor, UnsortedSegmentMin constants alone
+        # Of no rows MindSpore's largest is the lowest number, and PyTorch's what it began with: 0.
+        empty = ops.unsorted_segment_sum(ops.ones_like(x), segments, count) == 0
         return (
             ops.unsorted_segment_sum(x, segments, count),
-            ops.unsorted_segment_max(x, segments, count),
-            -ops.unsorted_segment_max(-x, segments, count),
+            ops.unsorted_segment_max(x, segments, count).masked_fill(empty, 0.0),
+            -ops.unsorted_segment_max(-x, segments, count).masked_fill(empty, 0.0),
             ops.unsorted_segment_prod(x, segments, count),
         )
 

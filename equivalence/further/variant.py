@@ -162,7 +162,7 @@ class GivenInputs:
         narrow = kind.name in ("float16", "float64") or kind.kind in "iubc"
         values = np.asarray(values, kind if narrow else np.float32)
         path = Path(self.folder, f"input_{next(_numbers)}.npy")
-        np.save(path, np.ascontiguousarray(values), allow_pickle=False)
+        np.save(path, values.copy(order="C"), allow_pickle=False)  # 0-d stays 0-d
         saved = file(path)
         return saved if draw.differentiable or values.dtype.kind != "f" else saved.constant()
 

@@ -7,5 +7,5 @@ replay: the numbers that the draws of both sides get, and the pairings of draws.
 torch_replay: gives PyTorch's draws their numbers.
 mindspore_replay: gives MindSpore's draws theirs.
 host_replay: gives those of NumPy and Python theirs.
-numpy_draws: tells what a script draws by NumPy, for which another number may stand.
+host_draws: tells what a script draws by NumPy and Python, for which another number may stand.
 """

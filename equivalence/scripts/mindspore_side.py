@@ -21,7 +21,7 @@ from equivalence.distributed import alone
 from equivalence.host import environment
 from equivalence.loaders import mindspore_epochs
 from equivalence.nesting import of_kind
-from equivalence.randomness import numpy_draws
+from equivalence.randomness import host_draws
 from equivalence.randomness.mindspore_draws import Pinned
 from equivalence.scripts import places
 from equivalence.scripts.overflow import Overflow, OverflowSeen, inspect
@@ -100,7 +100,7 @@ class MindSporeSide:
                 stack.enter_context(patched(owner, auto_mixed_precision=levelled))
             for base in OPTIMIZERS:
                 stack.enter_context(patched(base, __init__=places.noting(base.__init__)))
-            stack.enter_context(numpy_draws.noted(places.but_in(nn.Cell, recorder.drawn)))
+            stack.enter_context(host_draws.noted(places.but_in(nn.Cell, recorder.drawn)))
             stack.enter_context(self._differentiating(recorder))
             stack.enter_context(mindspore_epochs.handed(recorder))
             stack.enter_context(alone.of_mindspore(ms.communication, recorder.note))

@@ -189,7 +189,7 @@ class RunRecorder:
         return self._handed(target, call, self._theirs("targets")[place : place + 1])
 
     def drawn(self, function: str, value: Any) -> Any:
-        """The script has drawn a tensor, or by NumPy; gives what it is to get.
+        """The script has drawn a tensor, or by NumPy or Python; gives what it is to get.
 
         That is the reference's of this step, in its order, of the same law and shape.
         """

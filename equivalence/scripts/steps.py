@@ -246,7 +246,7 @@ def law_of(function: str) -> str:
     >>> law_of("randperm"), law_of("integers (0, 9)")
     ('permutation', 'integers (0, 9)')
     """
-    if by_numpy(function):
+    if by_host(function):
         return function
     name = function.strip("_")
     if "randn" in name or "normal" in name:
@@ -258,8 +258,8 @@ def law_of(function: str) -> str:
     return "uniform" if name.startswith(("rand", "uniform")) else name
 
 
-def by_numpy(law: str) -> bool:
-    """Whether a law is of `np.random`, whose laws are told with their numbers."""
+def by_host(law: str) -> bool:
+    """Whether a law is of NumPy or Python, whose laws are told with their numbers."""
     return "(" in law
 
 
@@ -269,16 +269,16 @@ def excuses(law: str) -> bool:
     >>> excuses("normal"), excuses("permutation"), excuses("normal (0.0, 1.0)")
     (True, False, False)
     """
-    return law != "permutation" and not by_numpy(law)
+    return law != "permutation" and not by_host(law)
 
 
 def drawn(law: str, values: np.ndarray) -> str:
     """What was drawn, in words.
 
     >>> drawn("integers (0, 9)", np.zeros((2, 3)))
-    'integers numbers of np.random, 2x3'
+    'integers numbers of NumPy or Python, 2x3'
     """
-    name = law.partition(" ")[0] + " numbers" + " of np.random" * by_numpy(law)
+    name = law.partition(" ")[0] + " numbers" + " of NumPy or Python" * by_host(law)
     return f"{name}, " + ("x".join(map(str, values.shape)) or "one number")
 
 
@@ -287,14 +287,14 @@ def replay(
 ) -> np.ndarray | None:
     """The first of these draws with a law and shape that was not taken, which it is then.
 
-    Of NumPy's laws on both sides the numbers are the same, too.
+    Of laws of NumPy or Python on both sides the numbers are the same, too.
 
     >>> replay([("integers (0, 9)", np.arange(2))], set(), "integers (0, 8)", (2,))
     >>> replay([("integers", np.arange(2))], set(), "integers (0, 8)", (2,))
     array([0, 1])
     """
     for number, (theirs, values) in enumerate(draws):
-        told = by_numpy(theirs) and by_numpy(law)
+        told = by_host(theirs) and by_host(law)
         same = theirs == law if told else theirs.partition(" ")[0] == law.partition(" ")[0]
         if number not in taken and same and values.shape == shape:
             taken.add(number)

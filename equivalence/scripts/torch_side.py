@@ -20,7 +20,7 @@ from equivalence.dumps import torch_hooks
 from equivalence.errors import of_models
 from equivalence.loaders import torch_epochs
 from equivalence.nesting import of_kind
-from equivalence.randomness import numpy_draws
+from equivalence.randomness import host_draws
 from equivalence.randomness.torch_draws import Pinned
 from equivalence.scripts import places
 from equivalence.scripts.overflow import Overflow, OverflowSeen, inspect
@@ -110,7 +110,7 @@ class TorchSide:
             stack.enter_context(patched(torch.autograd, **given))
             stack.enter_context(patched(amp.GradScaler, scale=_scaling(recorder)))
             stack.enter_context(patched(Optimizer, __init__=places.noting(Optimizer.__init__)))
-            stack.enter_context(numpy_draws.noted(places.but_in(nn.Module, recorder.drawn)))
+            stack.enter_context(host_draws.noted(places.but_in(nn.Module, recorder.drawn)))
             stack.enter_context(torch_epochs.noted(recorder.epoch))
             stack.enter_context(torch_epochs.read(recorder.reads))
             stack.enter_context(alone.of_torch(torch.distributed, recorder.note))
@@ -360,7 +360,7 @@ class Drawing(Pinned):
     def after(self, call: Call, result: Any) -> Any:
         """Note what is drawn, and what is made of it; a weight that is initialised is none."""
         order = call.function in ORDERS
-        drawing = (order or call.function in DRAWS) and not numpy_draws.by_loader(sys._getframe(1))
+        drawing = (order or call.function in DRAWS) and not host_draws.by_loader(sys._getframe(1))
         within = (drawing or _holds(self.initial, call)) and places.constructs(nn.Module)
         if within:
             _add(self.initial, result)

@@ -78,6 +78,11 @@ def test_whole_numbers_and_booleans_keep_their_dtype(tmp_path):
     assert [each.stored.dtype for each in saved] == ["int32", "bool"]
 
 
+def test_a_number_without_axes_stays_one(tmp_path):
+    of = given_of(tmp_path, given(values=7))
+    assert of.replaced("", {0: np.array(8)}).draws[0].stored.shape == ()
+
+
 def test_what_shows_a_difference_is_kept_in_a_folder_that_stays(tmp_path):
     of = given_of(tmp_path, normal(2, 3), normal(2, 3).constant())
     moved = of.replaced("", {1: np.ones((2, 3))})

@@ -131,7 +131,7 @@ def test_draws_by_numpy_are_handed_on_where_their_numbers_are_the_same_and_other
         assert second.drawn(law, np.zeros(2)).tolist() == [given] * 2
         one_step(second, net(1.0), np.ones(3))
         assert second.run.steps[0].replayed  # of what NumPy draws nothing is left out
-    told = "drawn by the port alone, and kept: integers numbers of np.random, 2"
+    told = "drawn by the port alone, and kept: integers numbers of NumPy or Python, 2"
     assert second.run.notes[0].startswith(told)
 
 
