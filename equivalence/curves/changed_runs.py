@@ -63,18 +63,25 @@ def _nothing() -> None:
     return None
 
 
-def _late(by: int) -> Changed:
-    """The rate of an earlier step; of a later one (by -1) from a first run that notes them."""
+def _shifted(by: int, rates: list[list[list[float]]]) -> Changed:
+    """The rate of an earlier step; of a later one where `by` is below zero.
+
+    rates: those of each optimiser in the order of their first steps, step by step, by group; a run
+    notes what is not there yet, so that one of a later step needs a run before it.
+    """
 
     @contextlib.contextmanager
     def changed() -> Iterator[None]:
-        rates: dict[int, list[list[float]]] = {}
+        seen: list[Any] = []
 
         def change(optimizer: Any, number: int) -> Callable[[], None]:
             groups = optimizer.param_groups
-            noted = rates.setdefault(id(optimizer), [])
-            noted.append([group["lr"] for group in groups])
-            return _set(groups, "lr", noted[max(number - by, 0)])
+            if not any(each is optimizer for each in seen):
+                seen.append(optimizer)
+            rates.extend([] for _ in range(len(seen) - len(rates)))
+            noted = rates[next(n for n, each in enumerate(seen) if each is optimizer)]
+            noted.extend([[group["lr"] for group in groups]] if len(noted) == number else [])
+            return _set(groups, "lr", noted[min(max(number - by, 0), len(noted) - 1)])
 
         with _stepping(change):
             yield
@@ -196,9 +203,11 @@ def changes() -> Mapping[str, Changed]:
         "momentum lost": _optioned("momentum", lambda _: 0.0),
         "Nesterov's momentum for plain, or the reverse": _optioned("nesterov", lambda on: not on),
     }
+    rates: list[list[list[float]]] = []  # which the first of these runs notes
     return {
-        "the learning rate one step late": _late(1),
-        "the learning rate held at that of the first step": _late(10**9),
+        "the learning rate one step late": _shifted(1, rates),
+        "the learning rate one step early": _shifted(-1, rates),
+        "the learning rate held at that of the first step": _shifted(10**9, rates),
         **momentum,
         "weight decay not on norms and biases": _decaying(on_vectors=False),
         "weight decay on all weights, norms and biases too": _decaying(on_vectors=True),
@@ -209,8 +218,8 @@ def changes() -> Mapping[str, Changed]:
         "clipping of gradients lost": _unclipped,
         "gradients not set to zero between steps": _accumulating,
         "torch.flip lost": _flipless,
-        "a loss for the optimiser that is halved": _scaled(0.5),
-        "a loss for the optimiser that is doubled": _scaled(2.0),
+        "gradients halved, as of a scaled loss": _scaled(0.5),
+        "gradients doubled, as of a scaled loss or another clip": _scaled(2.0),
     }
 
 

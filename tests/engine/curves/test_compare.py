@@ -32,6 +32,7 @@ def test_more_or_fewer_runs_refuse_no_right_port(runs):
     ("candidate", "step", "words"),
     [
         (own.late, 3, "the learning rate one step late"),
+        (own.early, 2, "the learning rate one step early"),
         (own.without_momentum, 3, "momentum lost"),
         (own.decaying_norms, 2, "weight decay on all weights, norms and biases too"),
         (own.unsmoothed, 1, "label smoothing lost"),

@@ -53,6 +53,10 @@ def late(steps):
     yield from train(steps, late=1)
 
 
+def early(steps):
+    yield from train(steps, late=-1)
+
+
 def late_from_ten(steps):
     yield from train(steps, late=1, after=10)
 
