@@ -3,6 +3,7 @@
     python benchmarks/reach.py [--phase eval] [NAME...]
     python benchmarks/reach.py --hidden [--thorough] [--phase eval] [NAME or KIND...]
     python benchmarks/reach.py --operators [NAME...]
+    python benchmarks/reach.py --results reports/results.jsonl
 
 The first: names are those of `cost.SIZED`, or of the catalogue of right networks. Both sides run in
 PyNative mode on the CPU, several times each, watched and not; times are of the processor.
@@ -14,14 +15,19 @@ many seconds; then the shares. A right port that is refused is an error.
 
 The third: how many sides of decisions the gate's examples of each operator take, of those that the
 nightly ones take together; and what the first ones that are drawn would. Nothing is compared.
+
+The fourth: how many decisions each twin of a finished run reached, and which it did not, as a table
+in Markdown; those that reached the smallest share first.
 """
 
 import argparse
+import json
 import os
 import statistics
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -46,6 +52,7 @@ from equivalence.operators.drawing import (  # noqa: E402
     explorations,
     planned,
 )
+from equivalence.report.reach import of_twins  # noqa: E402
 from equivalence.runs import kept, pairing  # noqa: E402
 from equivalence.runs.comparison import CaseAtSeed  # noqa: E402
 from equivalence.runs.sides import build_candidate  # noqa: E402
@@ -68,7 +75,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--hidden", action="store_true", help="try the ports that hide")
     parser.add_argument("--thorough", action="store_true", help="with --hidden: all samples")
     parser.add_argument("--operators", action="store_true", help="what the gate's examples take")
+    parser.add_argument("--results", type=Path, help="what the twins of a run reached")
     given = parser.parse_args(arguments)
+    if given.results:
+        print("\n".join(table(given.results)))
+        return
     if given.hidden:
         sys.exit(_hide(given.names, given.phase, given.thorough))
     if given.operators:
@@ -79,6 +90,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
         seconds, reference, candidate = measured(case)
         share = (reference + candidate) / seconds
         print(f"{name:24}{seconds:11.2f}s{reference:11.3f}s{candidate:11.3f}s{share:8.1%}")
+
+
+def table(results: Path) -> list[str]:
+    """The lines of a table: each twin, what it reached, and the kinds of what it did not."""
+    with results.open() as lines:
+        reaches = of_twins(map(json.loads, lines))
+    rows = sorted(reaches.items(), key=lambda row: (row[1].share, row[0]))
+    every, reached = (
+        sum(of) for of in zip(*((len(r.decisions), r.reached) for _, r in rows), strict=True)
+    )
+    told = [f"{reached} of {every} decisions of {len(rows)} twins", ""]
+    told += ["| twin | reached | not reached |", "|---|---|---|"]
+    for name, reach in rows:
+        missed = Counter(each.key.kind for each in reach.missed)
+        kinds = ", ".join(kind + f" ({n})" * (n > 1) for kind, n in missed.items())
+        told.append(f"| {name} | {reach.reached} of {len(reach.decisions)} | {kinds} |")
+    return told
 
 
 Sides = frozenset[str]

@@ -208,8 +208,12 @@ def mixed(order, share):
     [
         ("ops.randperm(8)", "float(np.random.beta(0.4, 0.4))", ""),
         ("np.random.permutation(8).tolist()", "np.random.beta(0.4, 0.4)", ""),
-        ("np.random.default_rng().permutation(8).tolist()", "random.betavariate(0.4, 0.4)", ""),
-        ("ops.randperm(8)", "np.random.beta(0.4, 0.8)", "beta numbers of NumPy or Python, one number"),
+        (
+            "np.random.default_rng().permutation(8).tolist()",
+            "__import__('random').betavariate(0.4, 0.4)",
+            "",
+        ),
+        ("ops.randperm(8)", "np.random.beta(0.4, 0.8)", "beta numbers of NumPy or Python, one"),
     ],
 )
 def test_a_mixture_that_the_port_draws_by_the_same_laws_is_the_reference_s(
