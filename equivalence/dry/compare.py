@@ -82,8 +82,14 @@ def dry(
     with _kept(lambda: made[-1].beats):
         StandIns(every=False).running(run)
     ours = made[-1]
-    found, count = judge(theirs.beats, ours.beats, result.expectation, first)
-    return Dry(count, found, [*_notes(theirs.beats, ours.beats, count)])
+    verdict = judge(theirs.beats, ours.beats, result.expectation, first)
+    notes = [*_notes(theirs.beats, ours.beats, verdict.compared)]
+    notes += [
+        f"not compared in the dry run: {name}, which differs without passes and agrees with them "
+        f"in step {step}; it hangs on more than what the networks give"
+        for name, step in verdict.unlike.items()
+    ]
+    return Dry(verdict.compared, verdict.departures, notes)
 
 
 def _run(training: ScriptTraining, recorder: DryRecorder) -> None:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from equivalence.dry.beats import Beat, Beats, Share
 from equivalence.judge.precision import BUDGET, UNIT_ROUNDOFF
@@ -17,16 +18,28 @@ HERE = " (dry run)"
 """Ends what is told of a dry run."""
 
 
-def judge(
-    theirs: Beats, ours: Beats, expectation: Expectation, run: TrainingRun
-) -> tuple[list[StepDeparture], int]:
-    """What departs, the first step of each kind, in order; and how many steps were compared.
+class DryVerdict(NamedTuple):
+    """The verdict on two dry runs.
+
+    departures: what departs, the first step of each kind, in order. compared: how many steps.
+    unlike: what departs in a step in which both scripts agree with their passes -> that step. It
+        hangs on more than what the networks give, and is not compared.
+    """
+
+    departures: list[StepDeparture]
+    compared: int
+    unlike: dict[str, int]
+
+
+def judge(theirs: Beats, ours: Beats, expectation: Expectation, run: TrainingRun) -> DryVerdict:
+    """The verdict on two dry runs of scripts whose first steps agree.
 
     expectation: of the first steps, whose noise is that of their gradients and losses.
     run: the reference's first run.
     """
     noise = NoiseShare(expectation)
     found: dict[tuple[str, str], StepDeparture] = {}
+    unlike: dict[tuple[str, str], int] = {}
     largest = _largest_rates(theirs.steps)
     count = min(len(theirs.steps), len(ours.steps))
     for number in range(count):
@@ -36,11 +49,14 @@ def judge(
             if stopped.name == "order of updates":
                 break
             continue
-        for each in (
-            *_settings(number + 1, *beats, run, largest),
-            *_numbers(number + 1, *beats, noise),
-        ):
+        for each in _settings(number + 1, *beats, run, largest):
             found.setdefault((each.stage, each.name), each)
+        for each in _numbers(number + 1, *beats, noise):
+            kind = each.stage, each.name
+            if (each.step, *kind) in expectation.expected:
+                unlike.setdefault(kind, each.step)
+            if kind not in unlike:
+                found.setdefault(kind, each)
     if ours.ended and not ours.failed and len(ours.steps) < len(theirs.steps):
         end = len(ours.steps) + 1
         told = f"the port's script ends after {end - 1:,} steps{HERE}"
@@ -49,7 +65,8 @@ def judge(
         end = len(theirs.steps) + 1
         told = f"go on, and the original's script ends after {end - 1:,} of them{HERE}"
         found["data", "steps"] = StepDeparture(end, "data", "steps", told)
-    return sorted(found.values(), key=lambda d: (d.step, STAGES.index(d.stage))), count
+    departures = sorted(found.values(), key=lambda d: (d.step, STAGES.index(d.stage)))
+    return DryVerdict(departures, count, {name: step for (_, name), step in unlike.items()})
 
 
 class NoiseShare:

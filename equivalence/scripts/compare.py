@@ -29,7 +29,7 @@ from equivalence.sides.torch_jitter import Jitter
 from equivalence.structure.layers import compare_settings
 from equivalence.structure.order import completed
 from equivalence.structure.slots import Slot
-from equivalence.structure.weights import Partners, pair, pair_found
+from equivalence.structure.weights import Partners, pair, pair_found, trained_alike
 from equivalence.truth.compute import MORE_RUNS
 from equivalence.truth.measurement import NOISY_RUNS
 from equivalence.twins.kernels import described, inaccurate
@@ -304,8 +304,8 @@ class NetworkPairing:
         return any(not self._pairs(number, slots)[1] for number in free)
 
     def _pairs(self, number: int, slots: Mapping[str, Slot]) -> tuple[Partners, bool]:
-        theirs = self.theirs.networks[number].slots
-        return pair_found(theirs, slots, self._renames(slots), self.constants)
+        theirs, rename = self.theirs.networks[number].slots, self._renames(slots)
+        return pair_found(theirs, trained_alike(theirs, slots, rename), rename, self.constants)
 
     def _renames(self, slots: Mapping[str, Slot]) -> dict[str, str]:
         """The renames that are of a network; the others are of another one of the script."""
@@ -327,7 +327,9 @@ class NetworkPairing:
             )
         other = number if number in free else free[0]
         self.taken.add(other)
-        both, rename = (networks[other].slots, network.slots), self._renames(network.slots)
+        rename = self._renames(network.slots)
+        theirs = networks[other].slots
+        both = theirs, trained_alike(theirs, network.slots, rename)
         names = f"the weights of {networks[other].name} and {network.name}"
         if by_order := completed(*both, rename, self.constants):
             options = [f"--rename {old}={new}" for old, new in by_order.rename.items()]

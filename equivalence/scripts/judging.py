@@ -12,7 +12,14 @@ from equivalence.judge.precision import BUDGET, UNIT_ROUNDOFF
 from equivalence.judge.settings import SettingDifference
 from equivalence.loaders import epochs
 from equivalence.pipelines import explained, trained
-from equivalence.scripts.steps import KeptTensor, Step, StepCall, TrainingRun, each_input
+from equivalence.scripts.steps import (
+    KeptTensor,
+    Step,
+    StepCall,
+    TrainingRun,
+    each_input,
+    is_reached,
+)
 from equivalence.structure.layers import differences
 from equivalence.structure.settings import OPTIMIZER
 from equivalence.words import counted
@@ -247,6 +254,10 @@ class Expectation:
                 told = "gets no gradient by the optimiser, which updates it in the original"
                 yield StepDeparture(number, "clipping", label(plain, name), told, *lines)
             for name in ours.reached.keys() - theirs.reached.keys():
+                if name in theirs.weights and not is_reached(ours.reached[name]):
+                    # Whether it moves all the same, as by decay, shows in the weight itself.
+                    verdict.note(f"{label(plain, name)} is frozen by gradients of zeros")
+                    continue
                 told = "is updated by the optimiser, which does not have it in the original"
                 yield StepDeparture(number, "clipping", label(plain, name), told, *lines)
         for index in range(len(plain.networks)):
@@ -522,12 +533,18 @@ def _multiple(expected: Expected, values: np.ndarray, unit_roundoff: float) -> s
 
 
 def settings_apart(theirs: Step, ours: Step, run: TrainingRun) -> Iterator[StepDeparture]:
-    """The settings of the optimiser that differ in a step."""
+    """The settings of the optimiser that differ in a step, but for weights frozen on both sides."""
+
+    def takes_part(weight: str) -> bool:
+        return (
+            not theirs.reached or weight in theirs.reached or is_reached(ours.reached.get(weight))
+        )
+
     sides = [
         {
             "kind": OPTIMIZER,
             **{
-                name: {label(run, weight): value for weight, value in each.items()}
+                name: {label(run, w): value for w, value in each.items() if takes_part(w)}
                 for name, each in step.settings.items()
             },
         }

@@ -10,14 +10,13 @@ from equivalence.scripts.steps import SET, Step, is_reached
 
 
 class OptimiserFinding(NamedTuple):
-    """A finding on an optimiser.
+    """A finding on the updates of an optimiser.
 
-    optimizer: the end of its class. stage: the stage that departs. finding: its name.
-    told: what is otherwise. when: whether it applies, by what its settings are.
+    optimizer: its class, within `mindspore`. finding: its name. told: what is otherwise. when:
+    whether it applies, by what its settings are.
     """
 
     optimizer: str
-    stage: str
     finding: str
     told: str
     when: Callable[[Mapping[str, Mapping[str, object]]], bool] = lambda _: True
@@ -29,44 +28,41 @@ def _is_on(name: str) -> Callable[[Mapping[str, Mapping[str, object]]], bool]:
 
 KNOWN = (
     OptimiserFinding(
-        "momentum.Momentum",
-        "update",
+        "nn.optim.momentum.Momentum",
         "momentum_nesterov",
         "use_nesterov=True has no effect on a CPU; nn.SGD has it",
         _is_on("nesterov"),
     ),
     OptimiserFinding(
-        "adam.Adam",
-        "update",
+        "nn.optim.adam.Adam",
         "adam_epsilon",
         "epsilon is added before the bias correction; without decay "
         "mindspore.experimental.optim.AdamW(..., weight_decay=0.0) updates as PyTorch does",
     ),
     OptimiserFinding(
-        "AdamWeightDecay",
-        "",
+        "nn.optim.adam.AdamWeightDecay",
         "adam_weight_decay_bias_correction",
         "it has no bias correction; mindspore.experimental.optim.AdamW has",
     ),
     OptimiserFinding(
-        "RMSProp",
-        "update",
+        "nn.optim.rmsprop.RMSProp",
         "rms_prop_begins_at_one",
         "its mean square begins at 1, and epsilon is within the root; "
         "mindspore.experimental.optim.RMSprop updates as PyTorch does",
     ),
-    OptimiserFinding("Adagrad", "", "adagrad_epsilon", "epsilon is added within the square root"),
     OptimiserFinding(
-        "mint.optim.adam.Adam",
-        "update",
-        "mint_adam_never_updates",
-        "no update in PyNative on a CPU",
+        "nn.optim.ada_grad.Adagrad",
+        "adagrad_epsilon",
+        "epsilon is added within the square root; mindspore.experimental.optim.Adagrad updates as "
+        "PyTorch does",
     ),
     OptimiserFinding(
-        "mint.optim.sgd.SGD", "update", "mint_sgd_never_updates", "no update in PyNative on a CPU"
+        "mint.optim.adam.Adam", "mint_adam_never_updates", "no update in PyNative on a CPU"
+    ),
+    OptimiserFinding(
+        "mint.optim.sgd.SGD", "mint_sgd_never_updates", "no update in PyNative on a CPU"
     ),
 )
-"""In this order: the first that applies is told."""
 
 GAMMA = (
     "an optimiser of mindspore.nn that gets no groups leaves gamma and beta out of its decay: give "
@@ -112,16 +108,14 @@ def known(departure: StepDeparture, steps: Sequence[Step], before: Sequence[Step
         return STILL if departure.told == EVALUATED else AGAIN
     if departure.told == TRAINED:
         return STOP
-    if departure.stage not in ("update", "settings") or not library:
+    if departure.stage != "update" or not library:
         return ""
-    if departure.stage == "update" and SET in step.lines:
+    if SET in step.lines:
         return f"{KEPT}: {step.lines[SET]}"
-    if departure.stage == "update" and any(_is_kept(departure, step, each) for each in before):
+    if any(_is_kept(departure, step, each) for each in before):
         return KEPT
     for each in KNOWN:
-        stages = (each.stage,) if each.stage else ("update", "settings")
-        fits = step.kind.endswith(each.optimizer) and departure.stage in stages
-        if fits and each.when(step.settings):
+        if step.kind == f"mindspore.{each.optimizer}" and each.when(step.settings):
             name = step.kind.rpartition(".")[2]
             return f"known of {name}: {each.told} (equivalence findings show {each.finding})"
     return ""

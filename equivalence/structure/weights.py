@@ -4,6 +4,7 @@ import functools
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from equivalence.structure.rearranged import (
     rearrangement,
     same_elements,
 )
-from equivalence.structure.slots import CONSTANT, UNSAVED, Slot
+from equivalence.structure.slots import CONSTANT, STATISTICS, UNSAVED, Slot
 
 STANDARD_RENAMES = {
     "gamma": "weight",
@@ -258,6 +259,35 @@ def pair_found(
     return partners, bool(complaints)
 
 
+def trained_alike(
+    reference: Mapping[str, Slot], candidate: Mapping[str, Slot], rename: Mapping[str, str]
+) -> dict[str, Slot]:
+    """The weights of a candidate's script, each trained or frozen as its partner is.
+
+    There an optimiser trains them: a weight that it does not have is frozen, whether it has a
+    gradient or not. Statistics, and buffers that are constants, stay what they are.
+
+    >>> frozen, trained = Slot((2,), "buffer"), Slot((2,), "parameter")
+    >>> trained_alike({"fc.bias": frozen}, {"fc.bias": trained}, {}) == {"fc.bias": frozen}
+    True
+    """
+    found = dict(candidate)
+    for name, target in _targets(reference, candidate, plain(rename)).items():
+        if target in reference and target.rpartition(".")[2] not in STATISTICS:
+            kinds = reference[target].kind, candidate[name].kind
+            if sorted(kinds) == ["buffer", "parameter"]:
+                found[name] = replace(candidate[name], kind=kinds[0])
+    return found
+
+
+def _targets(
+    slots: Mapping[str, Slot], candidate: Mapping[str, Slot], rename: Mapping[str, str]
+) -> dict[str, str]:
+    """Candidate name -> the reference's name for it, which the reference need not have."""
+    targets = {name: _target(name, rename, slots) for name in candidate}
+    return targets | _unwrapped(targets, rename, slots)
+
+
 def _pair(
     reference: Mapping[str, Slot],
     candidate: Mapping[str, Slot],
@@ -267,8 +297,7 @@ def _pair(
     """The partners that fit, all complaints, and what each name of the candidate maps to."""
     slots = {n: s for n, s in reference.items() if n.rpartition(".")[2] not in REFERENCE_ONLY}
     names = plain(rename)
-    targets = {name: _target(name, names, slots) for name in candidate}
-    targets |= _unwrapped(targets, names, slots)
+    targets = _targets(slots, candidate, names)
     rename = {**_reshaped(slots, candidate, rename, targets), **rename}
     complaints = Complaints(slots, candidate)
     for old in rename:

@@ -17,6 +17,7 @@ RESULT = pytest.StashKey[str]()
 EXHAUSTIVE = (
     "test_defects.py",
     "test_distributed.py",
+    "test_hidden.py",
     "test_mistakes.py",
     "test_ranks.py",
     "test_recorded.py",

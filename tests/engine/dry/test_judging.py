@@ -1,11 +1,12 @@
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from equivalence.dry.beats import Beat, Beats, Share
 from equivalence.dry.judging import judge
 from equivalence.scripts.judging import Expectation
-from equivalence.scripts.steps import TrainingRun
+from equivalence.scripts.steps import Step, TrainingRun
 
 BEAT = Beat(
     passes=1,
@@ -22,7 +23,7 @@ def found(*changed, ended=(True, True), count=3):
     theirs = [BEAT] * count
     ours = [*theirs[: count - len(changed)], *(replace(BEAT, **each) for each in changed)]
     sides = (Beats(each, end) for each, end in zip((theirs, ours), ended, strict=True))
-    return judge(*sides, Expectation(TrainingRun()), TrainingRun())
+    return judge(*sides, Expectation(TrainingRun()), TrainingRun())[:2]
 
 
 def test_the_same_departs_nowhere():
@@ -65,9 +66,17 @@ def test_losses_of_other_targets_are_not_compared():
 
 def test_a_script_that_ends_early_departs_and_one_that_was_stopped_does_not():
     theirs, ours = Beats([BEAT] * 3, True), Beats([BEAT] * 2, True)
-    (first,), count = judge(theirs, ours, Expectation(TrainingRun()), TrainingRun())
+    (first,), count, _ = judge(theirs, ours, Expectation(TrainingRun()), TrainingRun())
     assert (first.step, first.name, count) == (3, "steps", 2)
-    assert judge(theirs, replace(ours, ended=False), Expectation(TrainingRun()), TrainingRun()) == (
-        [],
-        2,
-    )
+    stopped = judge(theirs, replace(ours, ended=False), Expectation(TrainingRun()), TrainingRun())
+    assert stopped[:2] == ([], 2)
+
+
+@pytest.mark.parametrize(("step", "departures"), [(1, 0), (2, 1)])
+def test_a_loss_that_agrees_with_passes_and_not_without_is_told_and_not_compared(step, departures):
+    expectation = Expectation(TrainingRun(steps=[Step(1, losses=[np.array(0.5)])]))
+    before = [BEAT] * (step - 1)
+    sides = (Beats([*before, replace(BEAT, losses=[loss]), BEAT]) for loss in (0.5, 0.6))
+    verdict = judge(*sides, expectation, TrainingRun())
+    assert len(verdict.departures) == departures
+    assert verdict.unlike == ({} if departures else {"loss": 1})

@@ -110,6 +110,7 @@ NOT_DRAWN = {
     "it is off by less than the budget": ("log_accuracy", "softsign_gradient_float16"),
     "the row has arguments with which it is right alone": (
         "dropout_everything",
+        "full_default_dtype",
         "smooth_l1_loss_beta",
         "topk_of_none",
     ),

@@ -69,6 +69,41 @@ def test_a_port_that_ends_early_is_named(compared):
     assert not result
 
 
+PARAMS = '[{"params": net.trainable_params()}]'
+LEFT_OUT = '[{"params": [w for w in net.trainable_params() if "conv" not in w.name]}]'
+ZEROS = (
+    "        optimizer(grads)",
+    "        of = zip(optimizer.parameters, grads)\n"
+    '        optimizer(tuple(g * float("conv" not in w.name) for w, g in of))',
+)
+UNDECAYED = (
+    PARAMS,
+    '[{"params": [w for w in net.trainable_params() if "conv" not in w.name]},\n'
+    '    {"params": [w for w in net.trainable_params() if "conv" in w.name], "weight_decay": 0.0}]',
+)
+
+
+@pytest.mark.parametrize(
+    ("edits", "told"),
+    [
+        ([(PARAMS, LEFT_OUT)], ""),
+        ([UNDECAYED, ZEROS], ""),
+        ([ZEROS], "update: conv.bias is off"),
+        ([], "is updated by the optimiser, which does not have it in the original"),
+    ],
+)
+def test_a_weight_may_be_frozen_by_its_optimiser_as_well_as_by_itself(compared, edits, told):
+    frozen = ("net = Net()", "net = Net()\nnet.conv.requires_grad_(False)")
+    # Over its own weights PyTorch's norm is that of what it trains.
+    unclipped = ("        torch.nn.utils.clip_grad_norm_(net.parameters(), 0.5)\n", "")
+    unbounded = ("        grads = ops.clip_by_global_norm(grads, 0.5)\n", "")
+    result = compared("plain", unbounded, *edits, reference=[frozen, unclipped], steps=2)
+    assert bool(result) is (not told)
+    assert told in "\n".join(lines(result))
+    by_zeros = [note for note in result.verdict.notes if "frozen by gradients of zeros" in note]
+    assert len(by_zeros) == (2 if ZEROS in edits else 0)
+
+
 FOR_ASCEND = (
     "net = Net()",
     "ms.set_context(mode=ms.GRAPH_MODE, device_target='Ascend')\nnet = Net()",

@@ -5,12 +5,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from mindspore import mint, nn
+from mindspore.experimental import optim
 
 from equivalence.scripts.judging import EVALUATED, TRAINED, StepDeparture
 from equivalence.scripts.known import KNOWN, known
 from equivalence.scripts.steps import SET, KeptTensor, Step
 
 ROOT = Path(__file__).parents[3]
+OPTIMISERS = (
+    *(nn.Momentum, nn.Adam, nn.AdamWeightDecay, nn.RMSProp, nn.Adagrad),
+    *(optim.Adam, optim.AdamW, optim.RMSprop, optim.Adagrad, mint.optim.Adam, mint.optim.SGD),
+)
+CLASSES = [f"{each.__module__}.{each.__name__}" for each in OPTIMISERS]
 UPDATE = StepDeparture(1, "update", "fc.weight", "is off")
 
 
@@ -78,8 +85,15 @@ def test_a_weight_that_stays_though_a_gradient_reaches_it_is_told():
     assert known(replace(UPDATE, stage="gradients"), [set_before]) == ""
 
 
-def test_rms_prop_is_known_and_that_of_pytorch_s_kind_is_not():
-    kinds = "nn.optim.rmsprop.RMSProp", "experimental.optim.rmsprop.RMSprop"
-    one, other = (known(UPDATE, [Step(kind=f"mindspore.{kind}")]) for kind in kinds)
-    assert "its mean square begins at 1" in one
-    assert other == ""
+@pytest.mark.parametrize("each", KNOWN, ids=lambda each: each.finding)
+def test_each_is_told_of_its_class_and_of_an_update_alone(each):
+    (kind,) = [kind for kind in CLASSES if kind == f"mindspore.{each.optimizer}"]
+    step = Step(kind=kind, settings={"nesterov": {"0:fc.weight": True}})
+    assert f"findings show {each.finding})" in known(UPDATE, [step])
+    assert known(replace(UPDATE, stage="settings", name="eps"), [step]) == ""
+
+
+@pytest.mark.parametrize("name", ["Adam", "AdamW", "Adagrad", "RMSprop"])
+def test_nothing_is_known_of_an_optimiser_that_updates_as_pytorch_s(name):
+    (kind,) = [kind for kind in CLASSES if kind.endswith(f".{name}") and "experimental" in kind]
+    assert known(UPDATE, [Step(kind=kind)]) == ""
