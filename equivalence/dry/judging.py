@@ -131,7 +131,8 @@ def _settings(
     ]
     if not apart:
         return
-    steps = [Step(number, settings={n: each.told(n) for n in apart}) for each in (theirs, ours)]
+    shown = {*apart, "weight_decay"} & names  # of one that does not decay, AdamW is Adam
+    steps = [Step(number, settings={n: each.told(n) for n in shown}) for each in (theirs, ours)]
     of_reference, of_candidate = steps
     lines = _lines("update", theirs, ours)
     for each in settings_apart(of_reference, of_candidate, run):

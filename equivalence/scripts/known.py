@@ -12,11 +12,11 @@ from equivalence.scripts.steps import SET, Step, is_reached
 class OptimiserFinding(NamedTuple):
     """A finding on the updates of an optimiser.
 
-    optimizer: its class, within `mindspore`. finding: its name. told: what is otherwise. when:
-    whether it applies, by what its settings are.
+    optimizers: the names of its classes, within `mindspore`, as the finding has them. finding: its
+    name. told: what is otherwise. when: whether it applies, by what its settings are.
     """
 
-    optimizer: str
+    optimizers: tuple[str, ...]
     finding: str
     told: str
     when: Callable[[Mapping[str, Mapping[str, object]]], bool] = lambda _: True
@@ -28,39 +28,50 @@ def _is_on(name: str) -> Callable[[Mapping[str, Mapping[str, object]]], bool]:
 
 KNOWN = (
     OptimiserFinding(
-        "nn.optim.momentum.Momentum",
+        ("nn.Momentum",),
         "momentum_nesterov",
         "use_nesterov=True has no effect on a CPU; nn.SGD has it",
         _is_on("nesterov"),
     ),
     OptimiserFinding(
-        "nn.optim.adam.Adam",
+        ("experimental.optim.Adam",),
+        "experimental_adam_amsgrad",
+        "amsgrad=True computes plain Adam; that of mindspore.experimental.optim.AdamW works",
+        _is_on("amsgrad"),
+    ),
+    OptimiserFinding(
+        ("nn.Adam", "nn.LazyAdam", "nn.AdamOffload", "experimental.optim.Adam"),
         "adam_epsilon",
         "epsilon is added before the bias correction; without decay "
         "mindspore.experimental.optim.AdamW(..., weight_decay=0.0) updates as PyTorch does",
     ),
     OptimiserFinding(
-        "nn.optim.adam.AdamWeightDecay",
+        ("nn.AdamWeightDecay",),
         "adam_weight_decay_bias_correction",
         "it has no bias correction; mindspore.experimental.optim.AdamW has",
     ),
     OptimiserFinding(
-        "nn.optim.rmsprop.RMSProp",
+        ("nn.RMSProp",),
         "rms_prop_begins_at_one",
         "its mean square begins at 1, and epsilon is within the root; "
         "mindspore.experimental.optim.RMSprop updates as PyTorch does",
     ),
     OptimiserFinding(
-        "nn.optim.ada_grad.Adagrad",
+        ("nn.Adagrad",),
         "adagrad_epsilon",
         "epsilon is added within the square root; mindspore.experimental.optim.Adagrad updates as "
         "PyTorch does",
     ),
     OptimiserFinding(
-        "mint.optim.adam.Adam", "mint_adam_never_updates", "no update in PyNative on a CPU"
+        ("experimental.optim.RAdam",),
+        "radam_rectification_accuracy",
+        "its rectification is computed in float32, and is 1e-3 off at first",
     ),
     OptimiserFinding(
-        "mint.optim.sgd.SGD", "mint_sgd_never_updates", "no update in PyNative on a CPU"
+        ("mint.optim.Adam",), "mint_adam_never_updates", "no update in PyNative on a CPU"
+    ),
+    OptimiserFinding(
+        ("mint.optim.SGD",), "mint_sgd_never_updates", "no update in PyNative on a CPU"
     ),
 )
 
@@ -114,8 +125,19 @@ def known(departure: StepDeparture, steps: Sequence[Step], before: Sequence[Step
         return f"{KEPT}: {step.lines[SET]}"
     if any(_is_kept(departure, step, each) for each in before):
         return KEPT
+    public = _public(step.kind)
     for each in KNOWN:
-        if step.kind == f"mindspore.{each.optimizer}" and each.when(step.settings):
-            name = step.kind.rpartition(".")[2]
+        if public in each.optimizers and each.when(step.settings):
+            name = public.rpartition(".")[2]
             return f"known of {name}: {each.told} (equivalence findings show {each.finding})"
     return ""
+
+
+def _public(kind: str) -> str:
+    """The name of MindSpore's own optimiser, within `mindspore`, by that of its module.
+
+    >>> _public("mindspore.nn.optim.adam.Adam"), _public("mindspore.mint.optim.adam.Adam")
+    ('nn.Adam', 'mint.optim.Adam')
+    """
+    *packages, _, name = kind.removeprefix("mindspore.").split(".")
+    return ".".join((*(["nn"] if packages == ["nn", "optim"] else packages), name))

@@ -96,19 +96,25 @@ class RunRecorder:
     def enter(
         self, network: Any, arguments: Any, differentiated: bool, training: bool
     ) -> tuple[Any, StepCall | None]:
-        """A call of a network begins; gives its arguments, and the call; None: it is not kept."""
+        """A call of a network begins; gives its arguments, and the call; None: it is not kept.
+
+        One in training mode without gradients is, as of a teacher or of what plays in a game; but
+        not if the reference trains the network in this step, and calls it with gradients alone.
+        """
         mine = self._begun(network)
-        if not (differentiated or (training and not self._is_trained(mine))):
+        theirs = [each for each in self._theirs("calls") if each.network == mine]
+        as_theirs = not all(each.differentiated for each in theirs)
+        if not (differentiated or (training and (as_theirs or not self._is_trained(mine)))):
             self.run.evaluations += 1
             if not training:
                 self.step.evaluated.add(mine)
             return arguments, None
         call = StepCall(mine, self._inputs(arguments), places.here(), training)
+        call.differentiated = differentiated
         place = sum(each.network == mine for each in self.step.calls)
         self.step.calls.append(call)
         self._inside = call if len(self.run.steps) + 1 == self.looked_into else None
         self._calls.clear()
-        theirs = [each for each in self._theirs("calls") if each.network == mine]
         return self._handed(arguments, call, theirs[place : place + 1]), call
 
     def _begun(self, network: Any) -> int:

@@ -100,6 +100,7 @@ class StepCall:
         (layer, number of its call, "input 0" or "output 0") -> values and line.
     weights: those of these layers, when each is first called.
     rows: the places of its samples in the original's batch; None: all, in that order.
+    differentiated: whether a gradient of it may be asked for.
     """
 
     network: int
@@ -110,6 +111,7 @@ class StepCall:
     layers: dict[tuple[str, int, str], tuple[KeptTensor, str]] = field(default_factory=dict)
     weights: Tensors = field(default_factory=dict)
     rows: list[int] | None = None
+    differentiated: bool = True
 
 
 @dataclass

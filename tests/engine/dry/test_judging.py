@@ -60,6 +60,17 @@ def test_roundings_depart_nowhere():
     assert found(changed) == ([], 3)
 
 
+@pytest.mark.parametrize(("decay", "departures"), [(0.0, 0), (0.1, 1)])
+def test_of_one_that_does_not_decay_adamw_is_adam(decay, departures):
+    one, two = (
+        replace(BEAT, settings={"lr": 0.1, "weight_decay": decay, "algorithm": each})
+        for each in ("Adam", "AdamW")
+    )
+    sides = (Beats([each]) for each in (one, two))
+    verdict = judge(*sides, Expectation(TrainingRun()), TrainingRun())
+    assert [each.name for each in verdict.departures] == ["algorithm"] * departures
+
+
 def test_losses_of_other_targets_are_not_compared():
     assert found({"losses": [0.6], "given": 7}) == ([], 3)
 

@@ -105,6 +105,24 @@ def test_calls_without_gradients_out_of_training_are_counted_and_not_kept():
     assert recorder.step.evaluated == {0}
 
 
+@pytest.mark.parametrize("plays", [True, False])
+def test_calls_without_gradients_in_training_are_kept_where_the_reference_makes_such(plays):
+    def call(recorder, network, fill):
+        ((x,), _), kept = recorder.enter(network, ((np.full(3, fill),), {}), False, True)
+        if kept is not None:
+            recorder.leave(kept, x)
+        return x
+
+    first, network = RunRecorder(Side(), 1), net(1.0)
+    if plays:  # by its own policy, say
+        call(first, network, 2.0)
+    one_step(first, network, np.ones(3))
+    second, network = RunRecorder(Side(), 1, first.run), net(1.0)
+    assert call(second, network, 0.0).tolist() == [2.0 if plays else 0.0] * 3
+    assert one_step(second, network, np.zeros(3)).tolist() == [1.0, 1.0, 1.0]
+    assert (len(second.run.steps[0].calls), second.run.evaluations) == ((2, 0) if plays else (1, 1))
+
+
 def test_draws_are_handed_on_once_each_by_law_and_shape():
     first = RunRecorder(Side(), 1)
     first.drawn("randn", np.full(2, 1.0))
