@@ -107,14 +107,15 @@ class _TrainingPair:
         self.met = any(each.met for each in ran)
         count = self.counts["candidate"]
         together = [_shared(runs) for runs in zip(*(each.runs for each in ran), strict=True)]
+        plain = not self.own  # the later runs are noisy, each rank by itself
         self.own = self.own or together[0]
         if not self.met:
             return [
                 [whole.shared_out(runs[0], r, count) for r in range(count)] for runs in together
             ]
         if count == 1:
-            for runs in together[:1]:
-                whole.demand_alike(runs, self._refusal)
+            if plain:
+                whole.demand_alike(together[0], self._refusal)
             return [[whole.together(runs)] for runs in together]
         return together
 

@@ -1,13 +1,14 @@
 """Trainings on ranks, by scripts as they stand: right ones, and a mistake each, with its words."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from equivalence import DeclarationError, train
 from equivalence.errors import SideError
-from equivalence.ranks import compare, parts
+from equivalence.ranks import compare, parts, process
 from equivalence.ranks.hints import hint_of
 from equivalence.ranks.result import RanksResult
 from equivalence.scripts.compare import TrainingsResult
@@ -160,6 +161,28 @@ def result(theirs, ours, *departures):
 def hinted(first, theirs, ours, rank=1, others=None):
     whole = [result(*(others or (theirs, ours))), result(theirs, ours, first)]
     return hint_of(whole, rank, [], {}, (theirs, ours), 2)
+
+
+@pytest.mark.parametrize("which", ["plain", "noisy"])
+def test_ranks_whose_gradients_part_stand_for_no_process_but_those_of_noisy_runs_may(
+    monkeypatch, which
+):
+    def of_rank(given):
+        return run(step(1, {"w": W, "b": B}, {"w": given, "b": B}))
+
+    apart = [process.Ran([of_rank(W)]), process.Ran([of_rank(W + 1e-6)])]
+    alike = [process.Ran([of_rank(W)]), process.Ran([of_rank(W)])]
+    left = iter([apart] if which == "plain" else [alike, apart])
+    monkeypatch.setattr(process, "run", lambda _: next(left))
+    sides = SimpleNamespace(role="reference", name="a.py"), SimpleNamespace(role="candidate")
+    pair = compare._TrainingPair(*sides, (2, 1), {}, (), False, lambda _: None)
+    if which == "plain":
+        with pytest.raises(DeclarationError, match="update w by other gradients in step 1"):
+            pair._refer("the reference", 1)
+    else:
+        pair._refer("the reference", 1)
+        ((found,),) = pair._refer("the reference with noise", 1, given=pair.own)
+        assert len(found.steps) == 1
 
 
 @pytest.mark.parametrize(
