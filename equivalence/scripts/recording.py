@@ -98,19 +98,18 @@ class RunRecorder:
     ) -> tuple[Any, StepCall | None]:
         """A call of a network begins; gives its arguments, and the call; None: it is not kept.
 
-        One in training mode without gradients is, as of a teacher or of what plays in a game; but
-        not if the reference trains the network in this step, and calls it with gradients alone.
+        One without gradients is in training mode alone, of a teacher or as the reference's are.
         """
         mine = self._begun(network)
         theirs = [each for each in self._theirs("calls") if each.network == mine]
-        as_theirs = not all(each.differentiated for each in theirs)
-        if not (differentiated or (training and (as_theirs or not self._is_trained(mine)))):
+        trained = any(name.startswith(f"{mine}:") for name in self._theirs("reached"))
+        plays = not (trained and all(each.differentiated for each in theirs))
+        if not (differentiated or (training and plays)):
             self.run.evaluations += 1
-            if not training:
-                self.step.evaluated.add(mine)
+            self.step.evaluated |= set() if training else {mine}
             return arguments, None
-        call = StepCall(mine, self._inputs(arguments), places.here(), training)
-        call.differentiated = differentiated
+        taken = self._inputs(arguments), places.here()
+        call = StepCall(mine, *taken, training, differentiated=differentiated)
         place = sum(each.network == mine for each in self.step.calls)
         self.step.calls.append(call)
         self._inside = call if len(self.run.steps) + 1 == self.looked_into else None
@@ -496,10 +495,6 @@ class RunRecorder:
                 for copy, of in group.weights.items():
                     if of == name and copy in inside:
                         self.side.put(inside[copy], values)
-
-    def _is_trained(self, network: int) -> bool:
-        """Whether the reference's optimiser of this step updates a network."""
-        return any(name.startswith(f"{network}:") for name in self._theirs("reached"))
 
     def _theirs(self, what: str) -> Any:
         """The reference's calls, targets, draws or such of this step."""
