@@ -97,9 +97,8 @@ def table(results: Path) -> list[str]:
     with results.open() as lines:
         reaches = of_twins(map(json.loads, lines))
     rows = sorted(reaches.items(), key=lambda row: (row[1].share, row[0]))
-    every, reached = (
-        sum(of) for of in zip(*((len(r.decisions), r.reached) for _, r in rows), strict=True)
-    )
+    every = sum(len(reach.decisions) for reach in reaches.values())
+    reached = sum(reach.reached for reach in reaches.values())
     told = [f"{reached} of {every} decisions of {len(rows)} twins", ""]
     told += ["| twin | reached | not reached |", "|---|---|---|"]
     for name, reach in rows:

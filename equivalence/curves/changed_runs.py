@@ -63,7 +63,7 @@ def _nothing() -> None:
     return None
 
 
-def _shifted(by: int, rates: list[list[list[float]]]) -> Changed:
+def _shifted(by: int, rates: dict[int, list[list[float]]]) -> Changed:
     """The rate of an earlier step; of a later one where `by` is below zero.
 
     rates: those of each optimiser in the order of their first steps, step by step, by group; a run
@@ -72,15 +72,13 @@ def _shifted(by: int, rates: list[list[list[float]]]) -> Changed:
 
     @contextlib.contextmanager
     def changed() -> Iterator[None]:
-        seen: list[Any] = []
+        places: dict[int, int] = {}  # `_stepping` keeps each optimiser, and so its id
 
         def change(optimizer: Any, number: int) -> Callable[[], None]:
             groups = optimizer.param_groups
-            if not any(each is optimizer for each in seen):
-                seen.append(optimizer)
-            rates.extend([] for _ in range(len(seen) - len(rates)))
-            noted = rates[next(n for n, each in enumerate(seen) if each is optimizer)]
-            noted.extend([[group["lr"] for group in groups]] if len(noted) == number else [])
+            noted = rates.setdefault(places.setdefault(id(optimizer), len(places)), [])
+            if len(noted) == number:
+                noted.append([group["lr"] for group in groups])
             return _set(groups, "lr", noted[min(max(number - by, 0), len(noted) - 1)])
 
         with _stepping(change):
@@ -203,7 +201,7 @@ def changes() -> Mapping[str, Changed]:
         "momentum lost": _optioned("momentum", lambda _: 0.0),
         "Nesterov's momentum for plain, or the reverse": _optioned("nesterov", lambda on: not on),
     }
-    rates: list[list[list[float]]] = []  # which the first of these runs notes
+    rates: dict[int, list[list[float]]] = {}  # which the first of these runs notes
     return {
         "the learning rate one step late": _shifted(1, rates),
         "the learning rate one step early": _shifted(-1, rates),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from equivalence.dry.beats import Beats
 from equivalence.dry.files import unwritten
-from equivalence.dry.judging import judge
+from equivalence.dry.judging import DryVerdict, judge
 from equivalence.dry.recorder import DryRecorder
 from equivalence.dry.torch_dry import TorchDry
 from equivalence.errors import EquivalenceError
@@ -83,12 +83,7 @@ def dry(
         StandIns(every=False).running(run)
     ours = made[-1]
     verdict = judge(theirs.beats, ours.beats, result.expectation, first)
-    notes = [*_notes(theirs.beats, ours.beats, verdict.compared)]
-    notes += [
-        f"not compared in the dry run: {name}, which differs without passes and agrees with them "
-        f"in step {step}; it hangs on more than what the networks give"
-        for name, step in verdict.unlike.items()
-    ]
+    notes = _notes(theirs.beats, ours.beats, verdict)
     return Dry(verdict.compared, verdict.departures, notes)
 
 
@@ -107,8 +102,9 @@ def _kept(beats: Callable[[], Beats]) -> Iterator[None]:
         beats().failed = str(error).partition("\n")[0]
 
 
-def _notes(theirs: Beats, ours: Beats, count: int) -> list[str]:
+def _notes(theirs: Beats, ours: Beats, verdict: DryVerdict) -> list[str]:
     """What was run, and what was not."""
+    count = verdict.compared
     what = ["rates and settings"]
     for name, word in SHOWN.items():
         if all(any(getattr(b, name) for b in side.steps[:count]) for side in (theirs, ours)):
@@ -132,4 +128,9 @@ def _notes(theirs: Beats, ours: Beats, count: int) -> list[str]:
         told.append(f"what comes after step {count:,} had no time left in the dry run")
     elif most > count and not (ours.ended or ours.failed):
         told.append(f"the port's dry run had no time left after step {count:,}")
+    for name, step in verdict.unlike.items():
+        told.append(
+            f"not compared in the dry run: {name}, which differs without passes and agrees with "
+            f"them in step {step}; it hangs on more than what the networks give"
+        )
     return told

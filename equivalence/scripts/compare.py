@@ -304,8 +304,14 @@ class NetworkPairing:
         return any(not self._pairs(number, slots)[1] for number in free)
 
     def _pairs(self, number: int, slots: Mapping[str, Slot]) -> tuple[Partners, bool]:
+        return pair_found(*self._both(number, slots), self.constants)
+
+    def _both(
+        self, number: int, slots: Mapping[str, Slot]
+    ) -> tuple[Mapping[str, Slot], dict[str, Slot], dict[str, str]]:
+        """The weights of a network of the reference, of the candidate's, and the renames."""
         theirs, rename = self.theirs.networks[number].slots, self._renames(slots)
-        return pair_found(theirs, trained_alike(theirs, slots, rename), rename, self.constants)
+        return theirs, trained_alike(theirs, slots, rename), rename
 
     def _renames(self, slots: Mapping[str, Slot]) -> dict[str, str]:
         """The renames that are of a network; the others are of another one of the script."""
@@ -327,11 +333,9 @@ class NetworkPairing:
             )
         other = number if number in free else free[0]
         self.taken.add(other)
-        rename = self._renames(network.slots)
-        theirs = networks[other].slots
-        both = theirs, trained_alike(theirs, network.slots, rename)
+        both = self._both(other, network.slots)
         names = f"the weights of {networks[other].name} and {network.name}"
-        if by_order := completed(*both, rename, self.constants):
+        if by_order := completed(*both, self.constants):
             options = [f"--rename {old}={new}" for old, new in by_order.rename.items()]
             options += [f"--constant {name}" for name in by_order.constants]
             raise WeightError(
@@ -339,7 +343,7 @@ class NetworkPairing:
                 f"together, write {' '.join(options)}"
             )
         try:
-            return other, pair(*both, rename, self.constants)
+            return other, pair(*both, self.constants)
         except WeightError as error:
             raise WeightError(
                 f"{names}: {error}; --rename MINDSPORE=PYTORCH says what belongs together"

@@ -74,6 +74,7 @@ KNOWN = (
         ("mint.optim.SGD",), "mint_sgd_never_updates", "no update in PyNative on a CPU"
     ),
 )
+"""In this order: the first that applies is told."""
 
 GAMMA = (
     "an optimiser of mindspore.nn that gets no groups leaves gamma and beta out of its decay: give "

@@ -98,7 +98,7 @@ class RunRecorder:
     ) -> tuple[Any, StepCall | None]:
         """A call of a network begins; gives its arguments, and the call; None: it is not kept.
 
-        One without gradients is in training mode alone, of a teacher or as the reference's are.
+        Without gradients it is in training mode alone, of a teacher or where the reference's are.
         """
         mine = self._begun(network)
         theirs = [each for each in self._theirs("calls") if each.network == mine]
@@ -106,10 +106,10 @@ class RunRecorder:
         plays = not (trained and all(each.differentiated for each in theirs))
         if not (differentiated or (training and plays)):
             self.run.evaluations += 1
-            self.step.evaluated |= set() if training else {mine}
+            if not training:
+                self.step.evaluated.add(mine)
             return arguments, None
-        taken = self._inputs(arguments), places.here()
-        call = StepCall(mine, *taken, training, differentiated=differentiated)
+        call = StepCall(mine, self._inputs(arguments), places.here(), training, differentiated)
         place = sum(each.network == mine for each in self.step.calls)
         self.step.calls.append(call)
         self._inside = call if len(self.run.steps) + 1 == self.looked_into else None

@@ -96,22 +96,22 @@ class StepCall:
     outputs: what it returns, by name.
     line: the line of the script that calls it.
     training: whether the network is in training mode.
+    differentiated: whether a gradient of it may be asked for.
     layers: what goes into each layer and comes out, in order, where that is asked for:
         (layer, number of its call, "input 0" or "output 0") -> values and line.
     weights: those of these layers, when each is first called.
     rows: the places of its samples in the original's batch; None: all, in that order.
-    differentiated: whether a gradient of it may be asked for.
     """
 
     network: int
     inputs: list[StepInput]
     line: str
     training: bool = True
+    differentiated: bool = True
     outputs: Tensors = field(default_factory=dict)
     layers: dict[tuple[str, int, str], tuple[KeptTensor, str]] = field(default_factory=dict)
     weights: Tensors = field(default_factory=dict)
     rows: list[int] | None = None
-    differentiated: bool = True
 
 
 @dataclass

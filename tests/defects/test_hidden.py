@@ -21,6 +21,7 @@ SHOWN = {
     "overlaps_apart": "boxes",
 }
 """A port of each kind, which a merge waits for -> its kind."""
+
 ONE_SIZE = {"joined_by_factor", "shifted_of_five", "split_heads_of_seven", "CausalOfSeven"}
 """Ports that take the given size alone, and raise at others: told, and not refused, as
 `tests/engine/further/test_fixed.py` holds."""

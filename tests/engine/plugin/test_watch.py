@@ -73,7 +73,7 @@ DEATHS = {
     "leave": (DIED, 0),  # which no process can change; a run with workers is red
     "segfault": (DIED, -signal.SIGSEGV),
     "kill": (DIED, -signal.SIGKILL),
-    "hang": (r"it hung: [01] s of processor time in \d+ s, 0\.\d s of it in the last \d+ s", 1),
+    "hang": (r"it hung: 0 s of processor time in [34] s, 0\.\d s of it in the last \d s", 1),
     "spin": (r"it took too long: \d s of processor .* the limit is 3 s of processor time", 1),
 }
 """How a test ends its process -> a pattern of what is told, and the exit code without workers."""

@@ -138,7 +138,9 @@ def step(number, weights, gradients=None, own=None, rows=0.0):
     return Step(
         number,
         calls=[
-            StepCall(0, [StepInput(np.float32([[rows]]))], "net.py:1", True, {"0": stored([[1.0]])})
+            StepCall(
+                0, [StepInput(np.float32([[rows]]))], "net.py:1", outputs={"0": stored([[1.0]])}
+            )
         ],
         losses=[np.float32(1.0)],
         gradients={f"0:{n}": stored(v) for n, v in (own or gradients or {}).items()},

@@ -36,7 +36,7 @@ def run(*, rows=None, gradients=W, loss=2.0, marked=True, reached=W, weights=W):
     taken = X if rows is None else X[rows]
     labels = Y if rows is None else Y[rows]
     own = [*rows] if rows is not None and marked else None
-    call = StepCall(0, [StepInput(taken)], "net.py:1", True, {"0": stored(2 * taken)}, rows=own)
+    call = StepCall(0, [StepInput(taken)], "net.py:1", outputs={"0": stored(2 * taken)}, rows=own)
     step = Step(
         1,
         calls=[call],

@@ -248,7 +248,11 @@ def mixed(order, share):
             "__import__('random').betavariate(0.4, 0.4)",
             "",
         ),
-        ("ops.randperm(8)", "np.random.beta(0.4, 0.8)", "beta numbers of NumPy or Python, one"),
+        (
+            "ops.randperm(8)",
+            "np.random.beta(0.4, 0.8)",
+            "beta numbers of NumPy or Python, one number",
+        ),
     ],
 )
 def test_a_mixture_that_the_port_draws_by_the_same_laws_is_the_reference_s(
