@@ -1,8 +1,12 @@
-"""What code draws by NumPy's and Python's own generators: `np.random`, one of `default_rng()`, and
-`random`. Imports no framework.
+"""What code of a user's own draws by NumPy and Python: `np.random`, a `default_rng()` without a
+seed, and `random`. It is noted, or replayed. Imports no framework.
+
+What loaders draw, and what another thread does, is left out; so is what a generator draws that has
+a seed of its own, which gives the same numbers on both sides.
 """
 
 import contextlib
+import math
 import random
 import sys
 import threading
@@ -13,40 +17,85 @@ from typing import Any
 import numpy as np
 
 from equivalence.errors import of_models
+from equivalence.randomness.replay import (
+    NORMAL,
+    ORDER,
+    UNIFORM,
+    WHOLE,
+    Replay,
+    choices,
+    order,
+    whole,
+)
 from equivalence.stream.patches import patched
 
 LOADERS = ("torch.utils.data.", "mindspore.dataset.")
 """How the names of modules begin that read data sets: what draws within them, they draw."""
-
-Note = Callable[[str, np.ndarray], np.ndarray]
-"""Gets a law, as "integers (0.0, 9.0)", and what was drawn; gives what is to stand for it."""
 
 Law = tuple[Any, ...]
 """The name of a law and its numbers."""
 
 Draw = Callable[..., Any]
 
-Tell = Callable[[Law, Any], Any]
-"""As a `Note`; what it gives is of the kind of what was drawn."""
+Tell = Callable[[Law, Callable[[], Any]], Any]
+"""Gets a law, and what draws by it; gives what is to stand for the draw, of the same kind."""
+
+Note = Callable[[str, np.ndarray], np.ndarray]
+"""Gets a law, as "integers (0.0, 9.0)", and what was drawn; gives what is to stand for it."""
 
 
 @contextlib.contextmanager
 def noted(note: Note) -> Iterator[None]:
-    """A context in which `note` is told of what code of a user's own draws.
+    """A context in which `note` is told of every draw."""
 
-    What loaders draw, and what another thread does, is left out; so is what a generator draws that
-    has a seed of its own, which gives the same numbers on both sides.
+    def tell(law: Law, draw: Callable[[], Any]) -> Any:
+        value = draw()
+        return _like(value, note(_in_words(law), np.array(value)))
+
+    with _standing(tell):
+        yield
+
+
+@contextlib.contextmanager
+def replayed(replay: Replay) -> Iterator[None]:
+    """A context in which every draw gets the numbers of `replay`, and moves no generator.
+
+    Of a law without such numbers it is refused, and drawn as ever.
     """
-    thread = threading.get_ident()
 
-    def tell(law: Law, value: Any) -> Any:
+    def tell(law: Law, draw: Callable[[], Any]) -> Any:
         name, *numbers = law
-        told = [np.asarray(each, dtype=float).tolist() for each in numbers]
-        array = np.array(value)
-        given = note(f"{name} ({', '.join(map(str, told))})", array).astype(array.dtype)
-        if isinstance(value, np.ndarray):
-            return given
-        return given.tolist() if isinstance(value, list) else type(value)(given.item())
+        if name not in _REPLAYED:
+            replay.refuse(_in_words(law))
+            return draw()
+        before = np.random.get_state(), random.getstate()
+        value = draw()  # tells the shape
+        np.random.set_state(before[0])
+        random.setstate(before[1])
+        return _like(value, _REPLAYED[name](replay, np.shape(value), *numbers))
+
+    with _standing(tell):
+        yield
+
+
+def _in_words(law: Law) -> str:
+    name, *numbers = law
+    told = [np.asarray(each, dtype=float).tolist() for each in numbers]
+    return f"{name} ({', '.join(map(str, told))})"
+
+
+def _like(value: Any, values: np.ndarray) -> Any:
+    """Values as what was drawn: an array, a list, or one number."""
+    given = values.astype(np.array(value).dtype)
+    if isinstance(value, np.ndarray):
+        return given
+    return given.tolist() if isinstance(value, list) else type(value)(given.item())
+
+
+@contextlib.contextmanager
+def _standing(tell: Tell) -> Iterator[None]:
+    """A context in which what `tell` gives stands for every draw."""
+    thread = threading.get_ident()
 
     def standing(function: Draw, stands: Callable[[Draw, Tell], Draw]) -> Draw:
         other = stands(function, tell)
@@ -61,7 +110,7 @@ def noted(note: Note) -> Iterator[None]:
         return {name: standing(getattr(owner, name), row) for name, row in table.items()}
 
     class Unseeded(np.random.Generator):
-        """A generator without a seed, whose draws are noted."""
+        """A generator without a seed."""
 
         def __init__(self, bits: np.random.BitGenerator) -> None:
             super().__init__(bits)
@@ -101,7 +150,7 @@ def _numbers(law: Callable[..., Law]) -> Callable[[Draw, Tell], Draw]:
     """Of numbers. law: by the arguments."""
 
     def stands(draw: Draw, tell: Tell) -> Draw:
-        return lambda *args, **kwargs: tell(law(*args, **kwargs), draw(*args, **kwargs))
+        return lambda *args, **kwargs: tell(law(*args, **kwargs), lambda: draw(*args, **kwargs))
 
     return stands
 
@@ -111,9 +160,9 @@ def _permuted(draw: Draw, tell: Tell) -> Draw:
 
     def permutation(x: Any, axis: int = 0) -> np.ndarray:
         if np.ndim(x) == 0:
-            return tell(("permutation", x), draw(x))
+            return tell(("permutation", x), lambda: draw(x))
         count = np.shape(x)[axis]
-        return np.take(np.asarray(x), tell(("permutation", count), draw(count)), axis)
+        return np.take(np.asarray(x), tell(("permutation", count), lambda: draw(count)), axis)
 
     return permutation
 
@@ -125,10 +174,14 @@ def _shuffled(draw: Draw, tell: Tell) -> Draw:
         if others or kwargs or not isinstance(x, list | np.ndarray):
             draw(x, *others, **kwargs)
             return
-        order: Any = list(range(len(x))) if isinstance(x, list) else np.arange(len(x))
-        draw(order)
-        order = tell(("permutation", len(order)), order)
-        x[:] = [x[place] for place in order] if isinstance(x, list) else x[order]
+
+        def drawn() -> Any:
+            places: Any = list(range(len(x))) if isinstance(x, list) else np.arange(len(x))
+            draw(places)
+            return places
+
+        places = tell(("permutation", len(x)), drawn)
+        x[:] = [x[place] for place in places] if isinstance(x, list) else x[places]
 
     return shuffle
 
@@ -142,7 +195,7 @@ def _chosen(draw: Draw, tell: Tell) -> Draw:
         count = a if np.ndim(a) == 0 else len(a)
         law = ("integers", 0, count) if replace and p is None else ("choice", count, replace)
         law = law if p is None else (*law, p)
-        places = tell(law, draw(count, size, replace, p))
+        places = tell(law, lambda: draw(count, size, replace, p))
         return places if np.ndim(a) == 0 else np.asarray(a)[places]
 
     return choice
@@ -152,7 +205,7 @@ def _one_of(draw: Draw, tell: Tell) -> Draw:
     """Of an element, by Python."""
 
     def choice(seq: Sequence[Any]) -> Any:
-        return seq[tell(("integers", 0, len(seq)), draw(range(len(seq))))]
+        return seq[tell(("integers", 0, len(seq)), lambda: draw(range(len(seq))))]
 
     return choice
 
@@ -163,8 +216,9 @@ def _some_of(draw: Draw, tell: Tell) -> Draw:
     def sample(population: Sequence[Any], k: int, **others: Any) -> list[Any]:
         if others:
             return draw(population, k, **others)
-        places = draw(range(len(population)), k)
-        return [population[n] for n in tell(("choice", len(population), False), places)]
+        count = len(population)
+        places = tell(("choice", count, False), lambda: draw(range(count), k))
+        return [population[place] for place in places]
 
     return sample
 
@@ -214,4 +268,32 @@ _PYTHON = {
     "shuffle": _shuffled,
     "choice": _one_of,
     "sample": _some_of,
+}
+
+
+# The numbers of a replay by a law: of a shape, and the law's own numbers.
+
+
+def _replayed_choice(
+    replay: Replay, shape: tuple[int, ...], count: int, replacement: bool, p: Any = None
+) -> np.ndarray:
+    """Places below a number; p: the probability of each."""
+    if p is None:  # without replacement, see `_chosen`
+        return order(replay.uniform(ORDER, (count,)))[: math.prod(shape)].reshape(shape)
+    return choices(p, math.prod(shape), replacement, replay).reshape(shape)
+
+
+_REPLAYED: dict[str, Callable[..., np.ndarray]] = {
+    "uniform": lambda replay, shape, low, high: (
+        low + np.subtract(high, low) * replay.uniform(UNIFORM, shape)
+    ),
+    "normal": lambda replay, shape, mean, deviation: (
+        mean + deviation * replay.normal(NORMAL, shape)
+    ),
+    "integers": lambda replay, shape, low, high: whole(replay.uniform(WHOLE, shape), low, high),
+    "range": lambda replay, shape, start, stop, step: (
+        start + step * whole(replay.uniform(WHOLE, shape), 0, len(range(start, stop, step)))
+    ),
+    "permutation": lambda replay, _, count: order(replay.uniform(ORDER, (count,))),
+    "choice": _replayed_choice,
 }

@@ -13,7 +13,7 @@ import numpy as np
 from mindspore import nn, ops
 from scipy import special
 
-from equivalence.randomness.host_replay import replayed
+from equivalence.randomness.host_draws import replayed
 from equivalence.randomness.replay import (
     MASK,
     NORMAL,

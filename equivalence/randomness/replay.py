@@ -13,16 +13,18 @@ tensors are the same under one such map, both networks give the same distributio
 
 import itertools
 import math
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import NormalDist
+from types import FrameType
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from equivalence.errors import of_models
 from equivalence.seeds import stream
-from equivalence.stream.observer import callers
 
 BITS = {"bfloat16": 8}
 """Dtype -> the bits of a number; `MOST_BITS` in every other one."""
@@ -179,10 +181,12 @@ def _laid(numbers: np.ndarray, theirs: Drawn, ours: Drawn) -> np.ndarray:
 
 def line() -> str:
     """The innermost line of a network's own code that runs now: "net.py:12"."""
-    for frame in callers():
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
         file = frame.f_code.co_filename
         if of_models(file) and not file.startswith("<"):
             return f"{file.rpartition('/')[2]}:{frame.f_lineno}"
+        frame = frame.f_back
     return ""
 
 
@@ -200,9 +204,9 @@ def quantiles(uniform: np.ndarray, bits: int) -> np.ndarray:
     return _TABLES[bits][((uniform * (1 << bits) - 1.0) / 2.0).astype(int)]
 
 
-def whole(uniform: np.ndarray, low: int, high: int) -> np.ndarray:
+def whole(uniform: np.ndarray, low: ArrayLike, high: ArrayLike) -> np.ndarray:
     """Whole numbers from `low` to below `high`."""
-    return low + np.floor(uniform * (high - low)).astype(np.int64)
+    return np.asarray(low) + np.floor(uniform * np.subtract(high, low)).astype(np.int64)
 
 
 def order(uniform: np.ndarray) -> np.ndarray:

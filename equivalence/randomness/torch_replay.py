@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from equivalence.randomness.host_replay import replayed
+from equivalence.randomness.host_draws import replayed
 from equivalence.randomness.replay import (
     MASK,
     NORMAL,

@@ -1,4 +1,4 @@
-"""What code of a user's own draws by NumPy or Python is noted, and another may stand for it."""
+"""What code of a user's own draws by NumPy or Python is noted, or replayed."""
 
 import random
 import threading
@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from equivalence.randomness import host_draws
+from equivalence.randomness.replay import Replay
 
 
 @pytest.fixture
@@ -127,3 +128,89 @@ def test_what_loaders_threads_and_libraries_draw_is_left_out(seen):
     library = {"np": np}
     exec(compile("np.random.rand(2)", host_draws.__file__, "exec"), library)
     assert seen == []
+
+
+CALLS = {
+    "rand": lambda: np.random.rand(2, 3),
+    "random": lambda: np.random.random((2, 3)),
+    "random_sample": lambda: np.random.random_sample(4),
+    "uniform": lambda: np.random.uniform(2.0, 3.0, 4),
+    "uniform of lists": lambda: np.random.uniform([0.0, 5.0], [1.0, 6.0]),
+    "one": lambda: np.random.uniform(),
+    "randn": lambda: np.random.randn(3),
+    "standard_normal": lambda: np.random.standard_normal((3,)),
+    "normal": lambda: np.random.normal(1.0, 2.0, (3,)),
+    "randint": lambda: np.random.randint(3, size=5),
+    "permutation": lambda: np.random.permutation(6),
+    "choice": lambda: np.random.choice([5, 6, 7, 8], 2),
+    "each once": lambda: np.random.choice(9, (2, 3), replace=False),
+    "by shares": lambda: np.random.choice(4, 5, p=[0.1, 0.2, 0.3, 0.4]),
+    "without a seed": lambda: np.random.default_rng().integers(1, 9, 5),
+    "python": lambda: random.random(),
+    "python uniform": lambda: random.uniform(1.0, 2.0),
+    "gauss": lambda: random.gauss(0.0, 1.0),
+    "python randint": lambda: random.randint(0, 9),
+    "randrange": lambda: random.randrange(9),
+    "steps": lambda: random.randrange(1, 9, 3),
+    "python choice": lambda: random.choice([5, 6, 7]),
+    "python sample": lambda: random.sample(range(9), 4),
+}
+
+
+def replayed(draw):
+    """What is drawn under a replay, and the replay."""
+    replay = Replay("sample")
+    replay.begin([])
+    with host_draws.replayed(replay):
+        return draw(), replay
+
+
+def state():
+    """The state of both generators."""
+    return random.getstate(), np.random.get_state()[1].tobytes(), *np.random.get_state()[2:]
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_function_draws_what_is_replayed(name):
+    before = state()
+    (one, replay), (two, _) = replayed(CALLS[name]), replayed(CALLS[name])
+    assert np.array_equal(one, two)
+    assert [each.line.partition(":")[0] for each in replay.drawn] == ["test_host_draws.py"]
+    assert replay.refused == []
+    assert state() == before
+    assert np.shape(CALLS[name]()) == np.shape(one)  # and so it draws without a replay
+
+
+@pytest.mark.parametrize(
+    ("draw", "possible"),
+    [
+        (lambda: np.random.choice(400, 400, replace=False), set(range(400))),
+        (lambda: np.random.choice(3, 400, p=[0.5, 0.0, 0.5]), {0, 2}),
+        (lambda: [random.randrange(1, 9, 3) for _ in range(400)], {1, 4, 7}),
+        (lambda: random.sample(range(5, 405), 400), set(range(5, 405))),
+    ],
+)
+def test_what_is_replayed_is_all_that_may_be_drawn(draw, possible):
+    assert {int(each) for each in replayed(draw)[0]} == possible
+
+
+def test_a_list_gets_the_order_that_is_replayed():
+    def shuffled():
+        words = list("abcdefghi")
+        random.shuffle(words)
+        return words
+
+    one, _ = replayed(shuffled)
+    assert one == replayed(shuffled)[0]
+    assert one != list("abcdefghi")
+    assert sorted(one) == list("abcdefghi")
+
+
+def test_a_law_without_numbers_is_refused_and_drawn_as_ever():
+    before = state()
+    number, replay = replayed(lambda: np.random.beta(0.4, 0.4))
+    assert 0 <= number <= 1
+    assert replay.drawn == []
+    (refused,) = replay.refused
+    assert refused.startswith("beta (0.4, 0.4) (test_host_draws.py:")
+    assert state() != before

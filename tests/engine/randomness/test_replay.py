@@ -1,5 +1,7 @@
 """The numbers of draws: the same for the same place, exact in each dtype, by pairings of draws."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -61,12 +63,13 @@ def test_whole_numbers_orders_and_choices_follow_their_laws():
     assert (choices(shares, 1, True, made) == 1).mean() == pytest.approx(0.75, abs=0.08)
 
 
-def test_draws_are_noted_with_their_layer():
+def test_draws_are_noted_with_their_layer_and_line():
     made = replay()
     made.begin(["block", "block.drop"])
     made.uniform("a mask", (2, 3), 0.7)
-    assert made.drawn == [drawn(2, 3, law="a mask", path="block.drop", p=0.7)]
-    assert str(made.drawn[0]) == "a mask with p 0.7 of shape (2, 3) (block.drop)"
+    line = f"test_replay.py:{sys._getframe().f_lineno - 1}"
+    assert made.drawn == [drawn(2, 3, law="a mask", path="block.drop", line=line, p=0.7)]
+    assert str(made.drawn[0]) == f"a mask with p 0.7 of shape (2, 3) (block.drop at {line})"
 
 
 def test_a_layout_with_other_axes_keeps_each_number_with_its_axes():
@@ -102,7 +105,8 @@ def test_the_other_side_of_each_number_is_tried_line_by_line():
 
 
 def test_the_other_side_is_1_minus_the_number():
-    made = replay(DrawPairing(mirrored=frozenset([""])))
+    line = f"test_replay.py:{sys._getframe().f_lineno + 2}"
+    made = replay(DrawPairing(mirrored=frozenset([line])))
     here = made.uniform("uniform numbers", (5,))
     assert (here == 1.0 - replay().uniform("uniform numbers", (5,))).all()
 
