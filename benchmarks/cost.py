@@ -33,12 +33,12 @@ environment.prepare()
 from benchmarks import catalogue  # noqa: E402
 from benchmarks.overhead import Clock  # noqa: E402
 from equivalence import files, kinds  # noqa: E402
+from equivalence.comparison import kept  # noqa: E402
 from equivalence.declare.draws import normal  # noqa: E402
 from equivalence.declare.twin import PHASES, Twin, TwinCase, cases  # noqa: E402
 from equivalence.host import memory  # noqa: E402
 from equivalence.host.isolation import isolated  # noqa: E402
 from equivalence.record import store, truths  # noqa: E402
-from equivalence.runs import kept  # noqa: E402
 from equivalence.timing.sides import builders  # noqa: E402
 from equivalence.timing.steps import REFERENCE, machine, measured  # noqa: E402
 
@@ -133,7 +133,7 @@ def _one_run(case: TwinCase, seed: int) -> int:
     """The bytes that one run of the reference in float64 keeps: weights, and for its backward."""
     import torch
 
-    from equivalence.runs import sides
+    from equivalence.comparison import sides
 
     kept.forget()
     network, held = sides.build_reference(case), {}
@@ -163,11 +163,10 @@ def _watched() -> Iterator[Clock]:
 
 def places() -> Iterator[tuple[object, str, str | Callable[..., str]]]:
     """What is timed: (owner, name of a function of it, label)."""
+    from equivalence.comparison import comparison, second_call
     from equivalence.judge import expected
-    from equivalence.runs import comparison
     from equivalence.sample import Perturbed, Sample
     from equivalence.sides import mindspore_network, torch_network
-    from equivalence.twins import second_call
 
     def run(_: object, sample: object, __: str, dtype: str, ___: object = None) -> str:
         if dtype != "float64":

@@ -75,8 +75,8 @@ def outcomes(
     Seed by seed, so that the cases share a truth; a candidate is built for the first seed and
     run again for the others. `at` is told of every comparison before it begins.
     """
+    from equivalence.comparison.check import check, compare
     from equivalence.judge.outcome import Outcome
-    from equivalence.twins.check import check, compare
 
     if isinstance(of_sample[0], Searched):
         yield from of_sample[0].outcomes(seeds, at)

@@ -24,7 +24,7 @@ def deciding() -> list[Path]:
 
     Looked for once, which takes most of a second: another import is another source, too.
     """
-    begin = ("twins/check", "operators/explore", "host/isolation")
+    begin = ("comparison/check", "operators/explore", "host/isolation")
     found = {ROOT / f"equivalence/{name}.py" for name in begin}
     waiting = list(found)
     while waiting:

@@ -40,6 +40,10 @@ environment.prepare()
 
 from benchmarks import catalogue, cost, hidden  # noqa: E402
 from equivalence import compare, kinds  # noqa: E402
+from equivalence.comparison import kept  # noqa: E402
+from equivalence.comparison.compare import CodeReach  # noqa: E402
+from equivalence.comparison.comparison import CaseAtSeed  # noqa: E402
+from equivalence.comparison.sides import build_candidate  # noqa: E402
 from equivalence.declare.operator import Example, Operator  # noqa: E402
 from equivalence.declare.twin import Twin, TwinCase, cases  # noqa: E402
 from equivalence.host.isolation import isolated  # noqa: E402
@@ -53,11 +57,8 @@ from equivalence.operators.drawing import (  # noqa: E402
     planned,
 )
 from equivalence.report.reach import of_twins  # noqa: E402
-from equivalence.runs import kept, pairing  # noqa: E402
-from equivalence.runs.comparison import CaseAtSeed  # noqa: E402
-from equivalence.runs.sides import build_candidate  # noqa: E402
 from equivalence.sides.feed import Feed  # noqa: E402
-from equivalence.twins.compare import CodeReach  # noqa: E402
+from equivalence.structure import pairing  # noqa: E402
 from tests.twins.operators import operators  # noqa: E402
 
 NAMES = ("cbam", "encoder_38m", "resnet50_224")

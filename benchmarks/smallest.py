@@ -22,10 +22,11 @@ environment.prepare()
 import numpy as np  # noqa: E402
 
 from equivalence import files  # noqa: E402
+from equivalence.comparison import kept  # noqa: E402
+from equivalence.comparison.comparison import CaseAtSeed  # noqa: E402
 from equivalence.declare.twin import TwinCase, cases  # noqa: E402
-from equivalence.runs import kept, pairing  # noqa: E402
-from equivalence.runs.comparison import CaseAtSeed  # noqa: E402
 from equivalence.sample import Sample  # noqa: E402
+from equivalence.structure import pairing  # noqa: E402
 from tests.defects import rivals  # noqa: E402
 from tests.twins import declared  # noqa: E402
 

@@ -116,7 +116,7 @@ class Kind:
 KINDS = (
     Kind(
         TwinCase,
-        check="equivalence.twins.check:check",
+        check="equivalence.comparison.check:check",
         diagnose="equivalence.diagnosis.diagnose:tell",
         part="layer",
         raised="equivalence.statements.raised:partner",
@@ -129,7 +129,7 @@ KINDS = (
     ),
     Kind(
         TorchCase,
-        check="equivalence.twins.check:check",
+        check="equivalence.comparison.check:check",
         diagnose="equivalence.alike.diagnose:tell",
         part="layer",
     ),

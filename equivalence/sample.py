@@ -53,7 +53,7 @@ class Sample:
     rows_redrawn: for each of those times, the weight's name, the rows, and the time's number.
     shifts: parameter name -> constants added to it, which move activations away from the kinks of
     the network (see `kinks/watch.py`).
-    state: name -> values of constants with which both sides begin (see `runs/sides.py`).
+    state: name -> values of constants with which both sides begin (see `comparison/sides.py`).
     """
 
     def __init__(

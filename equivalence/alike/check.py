@@ -14,6 +14,8 @@ import numpy as np
 
 from equivalence.alike.first import First
 from equivalence.alike.rounding import Once, rounding
+from equivalence.comparison import sides
+from equivalence.comparison.comparison import CaseAtSeed
 from equivalence.declare.batches import Batches
 from equivalence.declare.twin import MindSporeCase
 from equivalence.errors import DeclarationError, blaming
@@ -24,11 +26,10 @@ from equivalence.judge.settings import judge_settings
 from equivalence.judge.tensors import Trace
 from equivalence.judge.truth import PulledBack, Truth
 from equivalence.judge.verdict import Judgement, demand_values
-from equivalence.runs import pairing, sides
-from equivalence.runs.comparison import CaseAtSeed
 from equivalence.sample import Sample, call_of, resolve_inputs
 from equivalence.sides.feed import Feed
 from equivalence.sides.mindspore_network import MindSporeNetwork
+from equivalence.structure import pairing
 from equivalence.structure.layers import compare_settings
 from equivalence.structure.weights import Partners
 

@@ -6,15 +6,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from equivalence.comparison import kept, sides
+from equivalence.comparison.comparison import CaseAtSeed
 from equivalence.declare.twin import MindSporeCase, TwinCase
 from equivalence.diagnosis.found import Diagnosis, LayerError
 from equivalence.diagnosis.text import told
 from equivalence.judge.expected import Expected
 from equivalence.judge.precision import BUDGET
 from equivalence.kinds import ToldDiagnosis
-from equivalence.runs import kept, pairing, sides
-from equivalence.runs.comparison import CaseAtSeed
 from equivalence.sides.feed import Feed
+from equivalence.structure import pairing
 from equivalence.structure.layers import Layer, Site, align
 
 FORWARD = "the first layer whose result is wrong in the run: it is, or what it takes here"

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
+from equivalence.comparison import sides
 from equivalence.declare.twin import MindSporeCase
-from equivalence.runs import sides
 from equivalence.structure.layers import Layer
 from equivalence.structure.weights import Partners, Slot, reference_name
 

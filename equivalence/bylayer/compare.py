@@ -10,14 +10,13 @@ from typing import Any
 from equivalence.bylayer import spread
 from equivalence.bylayer.parts import PartCase, mismatches, parts
 from equivalence.bylayer.whole import Whole
+from equivalence.comparison import kept, settings
+from equivalence.comparison.compare import compare_size
+from equivalence.comparison.comparison import Comparison, joined
 from equivalence.declare.twin import LayeredCase
 from equivalence.judge.outcome import Findings, Outcome
 from equivalence.judge.precision import BUDGET
 from equivalence.judge.verdict import TensorVerdict
-from equivalence.runs import kept
-from equivalence.runs.comparison import Comparison, joined
-from equivalence.twins import settings
-from equivalence.twins.compare import compare_size
 from equivalence.words import left
 
 _wrong: dict[tuple, list[PartCase]] = {}

@@ -5,13 +5,13 @@ from dataclasses import replace
 
 from equivalence.bylayer import compare, spread
 from equivalence.bylayer.parts import PartCase
+from equivalence.comparison import kept
 from equivalence.declare.twin import LayeredCase
 from equivalence.diagnosis import diagnose as whole
 from equivalence.diagnosis import text
 from equivalence.diagnosis.found import Diagnosis, LayerError
 from equivalence.host import memory
 from equivalence.kinds import ToldDiagnosis
-from equivalence.runs import kept
 
 PARTS = 3
 """At most so many parts are looked into; the others are named."""

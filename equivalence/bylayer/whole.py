@@ -9,14 +9,16 @@ import numpy as np
 
 from equivalence.bylayer import mindspore_parts, torch_parts
 from equivalence.bylayer.units import Unit, UnitCall, units
+from equivalence.comparison import sides
+from equivalence.convert import trained
 from equivalence.declare.twin import LayeredCase
 from equivalence.diagnosis.in_situ import InSitu
 from equivalence.diagnosis.search import local_names
 from equivalence.errors import DeclarationError, blaming
-from equivalence.runs import pairing, sides, trained
 from equivalence.sample import Sample, call_of, resolve_inputs
 from equivalence.sides.feed import Feed
 from equivalence.sides.mindspore_network import MindSporeNetwork
+from equivalence.structure import pairing
 from equivalence.structure.layers import align
 from equivalence.structure.weights import Partners
 

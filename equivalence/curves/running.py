@@ -94,7 +94,7 @@ def noisy(number: int) -> Context:
 
     @contextlib.contextmanager
     def around() -> Iterator[None]:
-        from equivalence.sides.torch_jitter import Jitter
+        from equivalence.curves.torch_jitter import Jitter
         from equivalence.sides.torch_modes import as_written
 
         with as_written(), Jitter(number):

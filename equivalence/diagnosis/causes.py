@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from equivalence.comparison.kernels import described, inaccurate
 from equivalence.diagnosis import pattern
 from equivalence.diagnosis.found import ACQUITTED, Local
 from equivalence.diagnosis.in_situ import ELSEWHERE, InSitu
@@ -25,7 +26,6 @@ from equivalence.sides.accurate import AccurateKernels
 from equivalence.sides.feed import Feed
 from equivalence.structure import weights
 from equivalence.structure.layers import differences
-from equivalence.twins.kernels import described, inaccurate
 from equivalence.words import counted, listed
 
 INITIAL = {"weight": 1.0, "running_var": 1.0, "bias": 0.0, "running_mean": 0.0}

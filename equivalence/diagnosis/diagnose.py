@@ -4,6 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from equivalence.comparison.check import replay, replay_alone
+from equivalence.comparison.compare import compare_size
+from equivalence.comparison.comparison import CaseAtSeed, Comparison
+from equivalence.comparison.excuses import blamed_kernels
 from equivalence.declare.twin import TwinCase
 from equivalence.diagnosis import known, network, stages, text
 from equivalence.diagnosis.found import ACQUITTED, Diagnosis, LayerError
@@ -11,11 +15,7 @@ from equivalence.diagnosis.search import Search
 from equivalence.errors import EquivalenceError
 from equivalence.judge.outcome import Kernel
 from equivalence.kinds import ToldDiagnosis
-from equivalence.runs.comparison import CaseAtSeed, Comparison
 from equivalence.stand_ins.faulty import Fault, Mended
-from equivalence.twins import replayed
-from equivalence.twins.compare import compare_size
-from equivalence.twins.excuses import blamed_kernels
 from equivalence.words import listed, raised
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def _judge(case: TwinCase, seed: int) -> _JudgedSize:
     candidate: MindSporeNetwork | None = None
     right, every = True, case.sizes
     if case.twin.replays:
-        every = [_likeliest(replayed.alone(case, seed).likely, seed)]
+        every = [_likeliest(replay_alone(case, seed).likely, seed)]
     for one in every:
         made = compare_size(one, seed, candidate, flips=False)
         kernels: tuple[Kernel, ...] = ()
@@ -161,7 +161,7 @@ def _judge(case: TwinCase, seed: int) -> _JudgedSize:
     if wrong is None:
         raise ValueError(f"{case.name} has no size")
     if right and len(every) == 1 and not case.twin.replays:
-        draws = replayed.compare(case, wrong.comparison, seed)
+        draws = replay(case, wrong.comparison, seed)
         if draws.compared is not None and not draws.compared.judgement.equal:
             one = _likeliest(draws.likely, seed)
             return _JudgedSize(one, None, compare_size(one, seed, flips=False), ())

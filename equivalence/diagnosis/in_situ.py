@@ -20,8 +20,8 @@ from equivalence.kinks.watch import KinkWatch
 from equivalence.nesting import Arguments
 from equivalence.sample import Sample
 from equivalence.sides.protocols import ReferenceSide
+from equivalence.statements.layouts import Layout
 from equivalence.structure.layers import Site
-from equivalence.structure.layouts import Layout
 from equivalence.truth.measurement import Measurement
 
 INNER_PROBES = 2

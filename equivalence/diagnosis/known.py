@@ -8,17 +8,16 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import ModuleType
 
+from equivalence.comparison import kernels, sides
+from equivalence.comparison.compare import compare_size
+from equivalence.comparison.comparison import CaseAtSeed, Comparison
+from equivalence.comparison.excuses import blamed_kernels
 from equivalence.declare.twin import TwinCase
 from equivalence.diagnosis.found import BESIDE, RIGHT, LayerError
 from equivalence.judge import tensors
-from equivalence.runs import sides
-from equivalence.runs.comparison import CaseAtSeed, Comparison
 from equivalence.stand_ins.faulty import FAULTS, Fault, Mended
 from equivalence.statements.calls import Statement, framework, package
 from equivalence.statements.mindspore_calls import MindSporeCalls
-from equivalence.twins import kernels
-from equivalence.twins.compare import compare_size
-from equivalence.twins.excuses import blamed_kernels
 from equivalence.words import listed, raised
 
 FOREIGN = sys.stdlib_module_names | {"numpy", "scipy"}

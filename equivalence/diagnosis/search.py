@@ -10,6 +10,9 @@ from typing import Any
 import numpy as np
 
 from equivalence import dtypes
+from equivalence.comparison import kept, kernels, second_call, sides
+from equivalence.comparison.compare import compare_size
+from equivalence.comparison.comparison import CaseAtSeed, Comparison
 from equivalence.declare.twin import TwinCase
 from equivalence.diagnosis.found import PADDED, LayerError, Local
 from equivalence.diagnosis.in_situ import ELSEWHERE, LaidOut, observe, sample_of_call
@@ -18,20 +21,17 @@ from equivalence.judge.expected import Expected
 from equivalence.judge.precision import BUDGET
 from equivalence.judge.truth import Truth
 from equivalence.judge.verdict import Judgement, TensorVerdict, judge
-from equivalence.runs import kept, pairing, sides
-from equivalence.runs.comparison import CaseAtSeed, Comparison
 from equivalence.sides.feed import Feed
 from equivalence.sides.mindspore_network import MindSporeNetwork
+from equivalence.statements import layouts
 from equivalence.statements.calls import Code, Statement
-from equivalence.structure import layouts
+from equivalence.statements.layouts import UNCHANGED, Layout, Layouts
+from equivalence.structure import pairing
 from equivalence.structure.layers import Site, align, children, differences
-from equivalence.structure.layouts import UNCHANGED, Layout, Layouts
 from equivalence.structure.rearranged import A_PART, same_elements
 from equivalence.structure.settings import begins_elsewhere
 from equivalence.structure.weights import Partners
 from equivalence.truth.compute import of_layer
-from equivalence.twins import kernels, second_call
-from equivalence.twins.compare import compare_size
 from equivalence.words import raised
 
 CALLS = 3

@@ -15,6 +15,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from equivalence.comparison import kept, kernels, sides
+from equivalence.comparison.comparison import CaseAtSeed
 from equivalence.declare.twin import TwinCase
 from equivalence.diagnosis import network, whole
 from equivalence.diagnosis.found import TRAINING, UPDATE, Diagnosis, LayerError
@@ -24,10 +26,9 @@ from equivalence.errors import EquivalenceError
 from equivalence.judge import tensors
 from equivalence.judge.precision import BUDGET
 from equivalence.judge.verdict import judge
-from equivalence.runs import kept, pairing, sides
-from equivalence.runs.comparison import CaseAtSeed
 from equivalence.sides.feed import Feed
 from equivalence.sides.protocols import Watch
+from equivalence.structure import pairing
 from equivalence.truth.compute import compute
 from equivalence.truth.mistakes import usual
 from equivalence.truth.updates import (
@@ -39,7 +40,6 @@ from equivalence.truth.updates import (
     known_factors,
     scales_of,
 )
-from equivalence.twins import kernels
 from equivalence.words import listed, raised
 
 EXPLAINED = 1e-2

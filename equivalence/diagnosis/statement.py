@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from equivalence.comparison import kernels
 from equivalence.diagnosis import pattern
 from equivalence.diagnosis.causes import (
     JOINED,
@@ -33,7 +34,6 @@ from equivalence.statements.calls import Blame, Effort, framework
 from equivalence.statements.lent import lend, weights
 from equivalence.statements.mindspore_calls import MindSporeCalls
 from equivalence.statements.same import MASKED, plain
-from equivalence.twins import kernels
 from equivalence.words import counted, listed, raised
 from equivalence.words import plain as in_plain
 

@@ -14,22 +14,22 @@ from mindspore import nn
 from mindspore.experimental import optim
 from torch.optim import Optimizer
 
+from equivalence.comparison import kernels, sides
+from equivalence.comparison.comparison import CaseAtSeed
 from equivalence.declare.twin import TwinCase
 from equivalence.diagnosis import pattern
 from equivalence.diagnosis.found import LayerError
 from equivalence.judge.expected import Expected
 from equivalence.judge.precision import BUDGET
 from equivalence.kinks.watch import KinkWatch
-from equivalence.runs import pairing, sides
-from equivalence.runs.comparison import CaseAtSeed
 from equivalence.sample import Perturbed
 from equivalence.sides.feed import Feed
 from equivalence.sides.mindspore_cells import array
 from equivalence.statements.calls import Code, Statement
+from equivalence.structure import pairing
 from equivalence.structure.layers import Sink, Site, align
 from equivalence.truth.measurement import NOISY_RUNS
 from equivalence.truth.updates import AroundUpdates, trained_by
-from equivalence.twins import kernels
 from equivalence.words import listed
 
 FIRST = "the first layer whose result is wrong in the run: it is, or what it takes here"

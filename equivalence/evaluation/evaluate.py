@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from equivalence.comparison import sides
+from equivalence.comparison.comparison import CaseAtSeed
 from equivalence.declare.twin import TwinCase
 from equivalence.errors import DeclarationError, blaming
 from equivalence.evaluation import metrics
@@ -13,10 +15,9 @@ from equivalence.evaluation.batches import Batch, read
 from equivalence.evaluation.metrics import Measure, Metric
 from equivalence.judge.tensors import Trace
 from equivalence.judge.verdict import Judgement, judge
-from equivalence.runs import pairing, sides
-from equivalence.runs.comparison import CaseAtSeed
 from equivalence.sample import Perturbed
 from equivalence.sides.feed import Feed
+from equivalence.structure import pairing
 from equivalence.truth.compute import MORE_RUNS, set_own_errors, whole, widen_by
 from equivalence.truth.measurement import NOISY_RUNS, Measurement
 from equivalence.words import nearest

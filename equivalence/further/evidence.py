@@ -7,13 +7,13 @@ from typing import NamedTuple
 import numpy as np
 
 from equivalence import kinds
+from equivalence.comparison import kept
+from equivalence.comparison.random_layers import with_draws
 from equivalence.declare.twin import TwinCase
 from equivalence.errors import EquivalenceError, IllPosedError, SideError
 from equivalence.judge.outcome import Outcome
 from equivalence.judge.tensors import output
 from equivalence.judge.verdict import TensorVerdict
-from equivalence.runs import kept
-from equivalence.runs.pinned import with_draws
 
 ILL_POSED = "rounding alone decides it"
 NOT_FINITE = "the original gives NaN or infinity"

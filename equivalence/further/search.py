@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from equivalence.comparison.comparison import CaseAtSeed
 from equivalence.declare.twin import TwinCase
 from equivalence.errors import EquivalenceError, blaming
 from equivalence.further import descent, shapes, values
@@ -17,7 +18,6 @@ from equivalence.further.shapes import Places
 from equivalence.further.trial import Trials, TriedVariant
 from equivalence.further.variant import GivenInputs, Variant
 from equivalence.reach.decision import REFERENCE, Decision, Key, Reach
-from equivalence.runs.comparison import CaseAtSeed
 from equivalence.sample import resolve_inputs
 
 Change = tuple[Places, int]

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from equivalence.comparison.comparison import CaseAtSeed
 from equivalence.declare.twin import TwinCase
 from equivalence.errors import EquivalenceError, SideError, blaming
 from equivalence.further.evidence import NOT_FINITE
 from equivalence.further.variant import Variant
 from equivalence.judge.tensors import is_none
 from equivalence.reach.decision import Reach
-from equivalence.runs.comparison import CaseAtSeed
 from equivalence.truth.measurement import Measurement
 
 EMPTY = "the original computes with empty tensors"

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from equivalence import kinds
+from equivalence.comparison.check import outcome_of
+from equivalence.comparison.compare import compare_size
 from equivalence.declare.declaration import stem
 from equivalence.declare.draws import Draw
 from equivalence.declare.twin import TwinCase
@@ -18,8 +20,6 @@ from equivalence.further.evidence import Evidence
 from equivalence.further.variant import GivenInputs, Variant
 from equivalence.judge.outcome import Outcome
 from equivalence.sides.protocols import CandidateSide
-from equivalence.twins.check import outcome_of
-from equivalence.twins.compare import compare_size
 
 REPEATS = 4
 """So many pairs of samples are tried, at most, to repeat what a port has kept."""

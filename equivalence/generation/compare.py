@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from equivalence.comparison import sides
+from equivalence.comparison.comparison import CaseAtSeed
 from equivalence.declare.twin import TwinCase
 from equivalence.errors import DeclarationError, blaming
 from equivalence.generation.calls import (
@@ -29,10 +31,9 @@ from equivalence.generation.calls import (
 )
 from equivalence.judge.expected import Expected
 from equivalence.judge.precision import BUDGET
-from equivalence.runs import pairing, sides
-from equivalence.runs.comparison import CaseAtSeed
 from equivalence.sample import Perturbed
 from equivalence.sides.feed import Feed
+from equivalence.structure import pairing
 from equivalence.truth.measurement import Measurement
 
 NOISY_RUNS = 8

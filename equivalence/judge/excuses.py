@@ -2,8 +2,8 @@
 
 An excuse costs sharpness: `docs/judging.md` says how much, and which right cases need it. An
 excuse that decides a verdict is named in the outcome, in `results.jsonl` and in the text of a
-failure, and the summary counts it. `equivalence/twins/excuses.py` applies the excuses that need
-further runs.
+failure, and the summary counts it. `equivalence/comparison/excuses.py` applies the excuses that
+need further runs.
 """
 
 from dataclasses import dataclass

@@ -13,8 +13,8 @@ UNIT_ROUNDOFF = {
 }
 """Unit roundoff by compute mode: the largest relative error of one rounding.
 
-A mode counts where matrices are multiplied (see `runs/comparison.py`). TF32 keeps 10 bits of the
-significand. HF32 keeps 11, but may truncate instead of rounding to nearest (CANN's
+A mode counts where matrices are multiplied (see `comparison/comparison.py`). TF32 keeps 10 bits of
+the significand. HF32 keeps 11, but may truncate instead of rounding to nearest (CANN's
 SetHF32TransMode).
 """
 

@@ -3,14 +3,14 @@
 import sys
 import warnings
 
+from equivalence.comparison.check import check as check_twin
+from equivalence.comparison.compare import compare_size
+from equivalence.comparison.comparison import CaseAtSeed
 from equivalence.declare.operator import OperatorCase
 from equivalence.diagnosis import pattern
 from equivalence.judge.mistake import Mistake, Mistakes
 from equivalence.judge.outcome import Outcome
 from equivalence.kinds import ToldDiagnosis
-from equivalence.runs.comparison import CaseAtSeed
-from equivalence.twins import check as twins
-from equivalence.twins.compare import compare_size
 from equivalence.words import plain
 
 
@@ -19,7 +19,7 @@ def check(case: OperatorCase, seed: int) -> Outcome:
     sys.audit("equivalence.check", case)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return twins.check(case, seed)
+        return check_twin(case, seed)
 
 
 def tell(case: OperatorCase, seed: int, every: bool) -> ToldDiagnosis:

@@ -17,6 +17,7 @@ from equivalence import kinds
 from equivalence.alike import diagnose as alike
 from equivalence.alike.first import First
 from equivalence.alike.told import of_sides
+from equivalence.comparison import kept, settings, sides
 from equivalence.declare.draws import Draw
 from equivalence.declare.twin import (
     DTYPES,
@@ -52,12 +53,10 @@ from equivalence.own.proposal import propose, shown_inputs, unkept
 from equivalence.reach.decision import Decision, total
 from equivalence.record import candidates, truths
 from equivalence.report.answer import NOTHING, AnsweredCase
-from equivalence.runs import kept, pairing, sides
-from equivalence.structure import order, weights
+from equivalence.structure import order, pairing, weights
 from equivalence.structure.slots import CONSTANT
 from equivalence.structure.weights import REFERENCE_ONLY, Partners, Slot
 from equivalence.targets import Plain, needs
-from equivalence.twins import settings
 from equivalence.words import counted, left, listed, raised
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 import pytest
 
 from equivalence import files, kinds
+from equivalence.comparison import settings
 from equivalence.declare.twin import TwinCase
 from equivalence.errors import EquivalenceError
 from equivalence.further.tried import added, time_for
@@ -31,7 +32,6 @@ from equivalence.record import candidates, truths
 from equivalence.report import failures
 from equivalence.report import text as report
 from equivalence.report.answer import DETAILS, NOTHING, AnsweredCase, answer, answer_of_further
-from equivalence.twins import settings
 from equivalence.words import raised
 
 LINES = pytest.StashKey[list[str]]()

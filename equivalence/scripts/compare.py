@@ -7,8 +7,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from equivalence.comparison.kernels import described, inaccurate
 from equivalence.curves import changed_runs
 from equivalence.curves.changed_runs import Changed
+from equivalence.curves.torch_jitter import Jitter
 from equivalence.declare.renames import matches
 from equivalence.errors import EquivalenceError, SideError, WeightError
 from equivalence.host import devices
@@ -25,14 +27,12 @@ from equivalence.scripts.recording import RunRecorder
 from equivalence.scripts.running import ScriptTraining
 from equivalence.scripts.single import LEAST, Float32Trials
 from equivalence.scripts.steps import UNCOMPILED, ScriptNetwork, TrainingRun, demand_steps
-from equivalence.sides.torch_jitter import Jitter
 from equivalence.structure.layers import compare_settings
 from equivalence.structure.order import completed
 from equivalence.structure.slots import Slot
 from equivalence.structure.weights import Partners, pair, pair_found, trained_alike
 from equivalence.truth.compute import MORE_RUNS
 from equivalence.truth.measurement import NOISY_RUNS
-from equivalence.twins.kernels import described, inaccurate
 
 Tell = Callable[[str], None]
 

@@ -4,6 +4,7 @@ calls: a run as data: its values, its operator calls, their statements, and one 
 torch_calls, mindspore_calls: record a run of either side; the candidate's with values replaced.
 same: which values of both sides are the same quantity.
 forms: a value of the reference in the form that the candidate has it in.
+layouts: the same tensor with its axes in another order, or joined.
 lent: layers of the reference in the place of the candidate's wrong ones.
 watched: both sides of a case after such runs.
 series: what the same call gives each time that it runs, and the results of one call exchanged.

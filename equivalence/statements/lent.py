@@ -17,8 +17,8 @@ from equivalence.randomness.replay import Replay
 from equivalence.randomness.torch_draws import Pinned
 from equivalence.randomness.torch_replay import Replaying
 from equivalence.sides.torch_constants import numbers
+from equivalence.statements.layouts import UNCHANGED, Layout, Layouts
 from equivalence.stream.borrowing import lending_torch
-from equivalence.structure.layouts import UNCHANGED, Layout, Layouts
 from equivalence.truth.measurement import Measurement
 
 Pull = Callable[[Sequence[np.ndarray]], list[np.ndarray]]

@@ -5,14 +5,15 @@ from dataclasses import replace
 
 import numpy as np
 
+from equivalence.comparison import kept, sides
+from equivalence.comparison.comparison import CaseAtSeed
 from equivalence.declare.twin import TwinCase
 from equivalence.errors import SideError, staying, words
-from equivalence.runs import kept, pairing, sides
-from equivalence.runs.comparison import CaseAtSeed
 from equivalence.sides.feed import Feed
 from equivalence.statements.calls import RecordedCall, Statement
 from equivalence.statements.mindspore_calls import MindSporeCalls, MindSporeGradients, Swap
 from equivalence.statements.watched import Watched
+from equivalence.structure import pairing
 from equivalence.words import raised
 
 

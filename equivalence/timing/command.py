@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from equivalence.comparison import sides
 from equivalence.declare.pipeline import Pipeline, PipelineCase
 from equivalence.declare.twin import Twin, cases
 from equivalence.errors import DeclarationError
@@ -12,7 +13,6 @@ from equivalence.loaders.stages import Loader
 from equivalence.output import answer, aside, demand_writable
 from equivalence.own.command import Networks, fields_of, session_of
 from equivalence.pipelines.compare import PipelineSides
-from equivalence.runs import sides
 from equivalence.timing import layers, waiting
 from equivalence.timing.layers import LayerTimes
 from equivalence.timing.sides import builders, in_each_execution

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from equivalence.comparison import sides
 from equivalence.declare.twin import TwinCase
-from equivalence.runs import pairing, sides
 from equivalence.stream.observer import attached
-from equivalence.structure import layers
+from equivalence.structure import layers, pairing
 from equivalence.timing.sides import mindspore_step, torch_step
 from equivalence.timing.steps import FEWEST, REFERENCE, WARM_UP, Step, aligned, milliseconds
 

@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from equivalence import nesting
+from equivalence.comparison import sides
 from equivalence.declare.twin import TwinCase
 from equivalence.errors import blaming
-from equivalence.runs import pairing, sides
 from equivalence.sides.feed import Feed
+from equivalence.structure import pairing
 from equivalence.timing.steps import REFERENCE, Step
 
 

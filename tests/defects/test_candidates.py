@@ -4,8 +4,8 @@ import dataclasses
 
 import pytest
 
+from equivalence.comparison.check import check
 from equivalence.declare.twin import cases
-from equivalence.twins.check import check
 from tests.defects import candidates
 from tests.defects.edits import recast
 from tests.twins import declared

@@ -10,6 +10,10 @@ from collections.abc import Sequence
 
 import pytest
 
+from equivalence.comparison.check import check, compare
+from equivalence.comparison.comparison import Comparison
+from equivalence.comparison.kept import reference
+from equivalence.comparison.sides import build_reference
 from equivalence.declare.pipeline import PipelineCase
 from equivalence.declare.twin import TwinCase
 from equivalence.diagnosis import diagnose as diagnosis
@@ -25,10 +29,6 @@ from equivalence.pipelines import compare as pipelines
 from equivalence.pipelines import diagnose as pipeline_diagnosis
 from equivalence.pipelines.compare import PipelineComparison as PipelineComparison
 from equivalence.report.text import failure
-from equivalence.runs.comparison import Comparison
-from equivalence.runs.kept import reference
-from equivalence.runs.sides import build_reference
-from equivalence.twins.check import check, compare
 from tests.defects import FAMILIES, catalogue, rivals
 from tests.defects.defect import Defect
 from tests.defects.matrix import Row, encode

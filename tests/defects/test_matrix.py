@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from mindspore import nn
 
+from equivalence.comparison.sides import build_candidate
 from equivalence.errors import DeclarationError
-from equivalence.runs.sides import build_candidate
 from equivalence.targets import build
 from tests import defects
 from tests.defects import mutants

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from equivalence import kinds
+from equivalence.comparison.check import check
 from equivalence.declare.operator import Example
 from equivalence.errors import EquivalenceError
 from equivalence.host.isolation import isolated
@@ -17,7 +18,6 @@ from equivalence.operators.drawing import (
     draw_examples,
 )
 from equivalence.operators.explore import explore
-from equivalence.twins.check import check
 from tests.defects.mistakes import mistakes
 from tests.twins.operators import operators
 

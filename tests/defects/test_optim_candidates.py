@@ -4,8 +4,8 @@ import dataclasses
 
 import pytest
 
+from equivalence.comparison.check import check
 from equivalence.declare.twin import cases
-from equivalence.twins.check import check
 from ms_models.optim import corrected_adam
 from ms_models.steps import AccumulatingStep, DynamicLossScaleStep
 from tests.defects import step_candidates as steps

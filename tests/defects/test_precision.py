@@ -4,9 +4,9 @@ import dataclasses
 
 import pytest
 
+from equivalence.comparison.check import check
 from equivalence.declare.twin import cases
 from equivalence.judge.outcome import Outcome
-from equivalence.twins.check import check
 from tests.defects.mutants import _twins
 from tests.twins.precision import BARE
 

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
+from equivalence.comparison import kept
+from equivalence.comparison.check import compare
 from equivalence.declare.twin import REPLAYED, TwinCase
 from equivalence.errors import EquivalenceError
 from equivalence.judge.excuses import OVERFLOW
 from equivalence.record import truths
-from equivalence.runs import kept
-from equivalence.twins.check import compare
 from tests.defects import catalogue
 from tests.defects.mutants import right_case, with_defect
 

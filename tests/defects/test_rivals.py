@@ -2,9 +2,9 @@
 
 import pytest
 
+from equivalence.comparison.check import compare
+from equivalence.comparison.sides import build_reference
 from equivalence.declare.twin import cases
-from equivalence.runs.sides import build_reference
-from equivalence.twins.check import compare
 from tests.defects import rivals
 from tests.defects.matrix import Correct, encode
 from tests.twins import declared

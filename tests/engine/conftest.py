@@ -70,7 +70,7 @@ def _modes_as_before():
 def project_of(pytester, monkeypatch):
     """Makes a project with this one's conftest.py and pytest.ini, of the modules it is given."""
 
-    from equivalence.runs import kept
+    from equivalence.comparison import kept
 
     monkeypatch.setattr(kept, "_references", [])
 

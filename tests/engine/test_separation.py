@@ -16,7 +16,7 @@ PURE = ("declare", "judge", "record", "report", "page", "pipelines", "plugin")
 # Rooms whose functions import the framework that they need, but for these modules.
 LAZY = (
     *("host", "initials", "distributed", "checkpoints", "convert"),
-    *("coverage", "twins", "operators", "own"),
+    *("coverage", "comparison", "operators", "own"),
 )
 EAGER = tuple(
     f"distributed/{name}.py" for name in ("rank_torch", "rank_mindspore", "torch_meeting")
@@ -42,6 +42,7 @@ BESIDE = (
 TORCH = (
     *("sides/torch_*.py", "kinks/*.py", "truth/*.py", "distributed/rank_torch.py"),
     *("bylayer/torch_parts.py", "dumps/torch_*.py", "stream/torch_*.py", "loaders/torch_*.py"),
+    "curves/torch_*.py",
 )
 MINDSPORE = (
     *("sides/mindspore_*.py", "sides/rehearsal.py", "distributed/rank_mindspore.py"),

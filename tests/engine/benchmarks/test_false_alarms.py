@@ -10,13 +10,13 @@ import pytest
 from benchmarks import catalogue, entries, false_alarms, workers
 from benchmarks.distribution import Tally
 from benchmarks.false_alarms import blank, kind, measure, outcomes, plan, study, why
+from equivalence.comparison import comparison, kept, sides
+from equivalence.comparison.check import check
 from equivalence.declare.difference import Difference, Raised
 from equivalence.declare.draws import normal
 from equivalence.declare.twin import Twin, cases
 from equivalence.host.isolation import isolated
 from equivalence.judge import tensors
-from equivalence.runs import comparison, kept, sides
-from equivalence.twins.check import check
 from tests.engine.parts.networks_ms import Affine
 from tests.engine.parts.small import MS, PT
 from tests.twins import declared

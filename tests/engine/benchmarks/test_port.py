@@ -10,12 +10,12 @@ from torch import nn
 from benchmarks.catalogue.port import cells, functions
 from benchmarks.catalogue.port.port import port
 from benchmarks.catalogue.pt import vision
+from equivalence.comparison.check import check
 from equivalence.declare.draws import normal
 from equivalence.declare.twin import Twin
 from equivalence.declare.twin import cases as twin_cases
 from equivalence.errors import DeclarationError
 from equivalence.host.isolation import isolated
-from equivalence.twins.check import check
 
 HERE = "tests.engine.benchmarks.test_port:"
 

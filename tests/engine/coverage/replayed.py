@@ -29,6 +29,8 @@ import mindspore as ms  # noqa: E402
 import torch  # noqa: E402
 
 from equivalence import targets, torchvision_schemas  # noqa: E402
+from equivalence.comparison import check  # noqa: E402
+from equivalence.comparison import kept as kept_runs  # noqa: E402
 from equivalence.coverage import known  # noqa: E402
 from equivalence.coverage.torch_names import TENSOR, computes_nothing, is_class  # noqa: E402
 from equivalence.coverage.usage import Follower  # noqa: E402
@@ -37,8 +39,6 @@ from equivalence.declare.draws import file  # noqa: E402
 from equivalence.declare.twin import Twin, TwinCase, cases  # noqa: E402
 from equivalence.errors import EquivalenceError, IllPosedError  # noqa: E402
 from equivalence.report.answer import AnsweredCase, answer  # noqa: E402
-from equivalence.runs import kept as kept_runs  # noqa: E402
-from equivalence.twins import check  # noqa: E402
 from tests.engine.coverage.calls import (  # noqa: E402
     Layer,
     Made,

@@ -4,13 +4,13 @@ import mindspore
 import pytest
 import torch
 
+from equivalence.comparison.check import check
 from equivalence.coverage import defaults
 from equivalence.coverage.defaults import REQUIRED, differences, of_mindspore, of_torch
 from equivalence.declare.draws import normal
 from equivalence.declare.operator import to
 from equivalence.declare.twin import Twin, cases
 from equivalence.errors import SignatureError, WeightError
-from equivalence.twins.check import check
 from tests.twins.apis import LAYERS
 from tests.twins.operators import operators
 

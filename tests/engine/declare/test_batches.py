@@ -5,13 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from equivalence.comparison import check, sides
 from equivalence.declare.batches import Batches
 from equivalence.declare.pipeline import Pipeline
 from equivalence.declare.twin import Twin, TwinCase, cases
 from equivalence.errors import DeclarationError
-from equivalence.runs import sides
 from equivalence.sample import Perturbed
-from equivalence.twins import check
 
 SIDE = "tests.engine.declare.test_batches:pipeline"
 PIPELINE = Pipeline(

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from equivalence.comparison import check
 from equivalence.declare.declaration import LEVELS
 from equivalence.declare.draws import normal
 from equivalence.declare.initial import Initial
@@ -14,7 +15,6 @@ from equivalence.declare.pipeline import Pipeline
 from equivalence.declare.twin import Twin
 from equivalence.errors import DeclarationError
 from equivalence.host.isolation import isolated
-from equivalence.twins import check
 from tests import distributed, initials, pipelines, recipes, twins
 from tests.collecting import collect
 from tests.engine.parts.small import case

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from equivalence import Twin, cases, file, given, normal
+from equivalence.comparison import sides
 from equivalence.errors import DeclarationError
 from equivalence.record import fingerprint
-from equivalence.runs import sides
 from equivalence.sample import Perturbed
 
 SIDES = {"reference": "torch.nn:ReLU", "candidate": "mindspore.nn:ReLU", "phases": ("train",)}

@@ -3,14 +3,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from equivalence import kinds
+from equivalence.comparison import kept
+from equivalence.comparison.check import check
+from equivalence.comparison.kept import reference
 from equivalence.declare import draws
 from equivalence.declare.draws import booleans, integers, normal, ties
 from equivalence.declare.operator import LIMITS, Example, Operator, operator_case, to
 from equivalence.declare.spaces import along, examples, unary
 from equivalence.errors import DeclarationError
-from equivalence.runs import kept
-from equivalence.runs.kept import reference
-from equivalence.twins.check import check
 
 SOFTMAX = Operator("torch.softmax", along(), to("ops.softmax", dim="axis"), to("mint.softmax"))
 RELU = Operator("torch.relu", unary(), to("ops.relu"))

@@ -3,14 +3,14 @@
 import pytest
 from mindspore import ops
 
+from equivalence.comparison import kept
+from equivalence.comparison.check import check
 from equivalence.declare.draws import normal
 from equivalence.diagnosis import diagnose as module
 from equivalence.diagnosis import known
 from equivalence.diagnosis.diagnose import diagnose
 from equivalence.host.isolation import isolated
-from equivalence.runs import kept
 from equivalence.stand_ins import faulty as faults
-from equivalence.twins.check import check
 from tests.engine.parts.small import case
 
 STEPS = {"steps": 3, "phases": ("train",)}

@@ -2,11 +2,11 @@
 
 import pytest
 
+from equivalence.comparison.check import check
 from equivalence.declare.draws import integers, normal
 from equivalence.diagnosis import diagnose, network, statement
 from equivalence.diagnosis.search import Search
 from equivalence.diagnosis.whole import FIRST
-from equivalence.twins.check import check
 from tests.engine.parts.small import case
 
 PT, MS = "tests.engine.parts.told_pt:", "tests.engine.parts.told_ms:"

@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pytest
 
+from equivalence.comparison.check import check
 from equivalence.declare.draws import integers, normal
 from equivalence.declare.twin import Twin, TwinCase
 from equivalence.diagnosis import stages
 from equivalence.diagnosis.causes import ACQUITTED
 from equivalence.diagnosis.diagnose import diagnose
-from equivalence.twins.check import check
-from tests.engine.twins.test_training import CLASSIFIER, GIVEN, one_case
+from tests.engine.comparison.test_training import CLASSIFIER, GIVEN, one_case
 
 
 def wrong(twin, candidate: str) -> TwinCase:

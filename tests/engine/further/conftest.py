@@ -2,9 +2,9 @@
 
 import pytest
 
+from equivalence.comparison import kept
 from equivalence.declare.twin import Twin, cases
 from equivalence.host.isolation import isolated
-from equivalence.runs import kept
 
 PT, MS = "tests.engine.parts.further_pt:", "tests.engine.parts.further_ms:"
 

@@ -4,9 +4,9 @@ import math
 
 import pytest
 
+from equivalence.comparison import check
 from equivalence.declare.draws import normal
 from equivalence.further.samples import tried
-from equivalence.twins import check
 from tests.engine.further.conftest import case_of
 
 

@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from equivalence.comparison import check
 from equivalence.declare.draws import normal
 from equivalence.declare.twin import FURTHER, OTHER_BATCH, OTHER_SIZE, Twin, cases
 from equivalence.errors import DeclarationError
@@ -11,7 +12,6 @@ from equivalence.further.samples import tried
 from equivalence.further.tried import Further
 from equivalence.reach.words import KINDS
 from equivalence.report import answer
-from equivalence.twins import check
 
 WHY = "exp overflows"
 

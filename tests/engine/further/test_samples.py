@@ -4,10 +4,10 @@ import math
 import runpy
 from dataclasses import replace
 
+from equivalence.comparison import check
 from equivalence.declare.draws import normal
 from equivalence.further.samples import declare, tried
 from equivalence.further.variant import declared
-from equivalence.twins import check
 from tests.engine.further.conftest import case_of
 
 

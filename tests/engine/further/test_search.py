@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from equivalence.comparison.check import check
 from equivalence.declare.draws import normal
 from equivalence.further.search import SampleSearch
 from equivalence.reach.decision import Reach
-from equivalence.twins.check import check
 from tests.engine.further.conftest import case_of
 
 

@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from equivalence.comparison.sides import draw
 from equivalence.declare.draws import booleans, file, given, integers, normal, uniform
 from equivalence.declare.twin import Raised, Twin, cases
 from equivalence.errors import DeclarationError
 from equivalence.further.variant import GivenInputs, Variant, keep
-from equivalence.runs.sides import draw
 
 RELU = ("torch.nn:ReLU", "mindspore.nn:ReLU")
 

@@ -13,12 +13,12 @@ import pytest
 import torch
 
 from equivalence import folders
+from equivalence.comparison.check import check
 from equivalence.declare.draws import normal
 from equivalence.errors import SideError
 from equivalence.host import isolation
 from equivalence.host.devices import place
 from equivalence.host.isolation import isolated, settings
-from equivalence.twins.check import check
 from tests.engine.parts.small import MS, PT, case
 
 

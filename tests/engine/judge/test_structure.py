@@ -6,11 +6,11 @@ import mindspore as ms
 import pytest
 from mindspore import nn
 
+from equivalence.comparison.check import check
 from equivalence.declare.draws import binary, logits, normal
 from equivalence.declare.twin import cases
 from equivalence.errors import DeclarationError, WeightError
 from equivalence.host.isolation import isolated
-from equivalence.twins.check import check
 from tests.engine.parts.small import MS, PT, case
 from tests.twins import declared
 

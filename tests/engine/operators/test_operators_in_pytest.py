@@ -2,8 +2,8 @@
 
 import pytest
 
+from equivalence.comparison.check import check
 from equivalence.host.isolation import isolated
-from equivalence.twins.check import check
 from tests.engine.operators.test_explore import RIGHT, search
 from tests.engine.plugin.test_options import by_case, project, results, run, text_of  # noqa: F401
 

@@ -9,9 +9,9 @@ import mindspore as ms
 import pytest
 
 from equivalence import Twin, normal
+from equivalence.comparison import kept
 from equivalence.errors import DeclarationError, SideError, WeightError
 from equivalence.own.session import Session
-from equivalence.runs import kept
 
 LINEAR = Twin(
     "linear",

@@ -4,13 +4,13 @@ import contextlib
 import tempfile
 from pathlib import Path
 
+from equivalence.comparison import check
+from equivalence.comparison.kept import forget
 from equivalence.declare.draws import normal
 from equivalence.errors import EquivalenceError
 from equivalence.host.isolation import isolated
 from equivalence.record import candidates, store, truths
 from equivalence.record.truths import Library
-from equivalence.runs.kept import forget
-from equivalence.twins import check
 from tests.engine.parts import small
 
 LINEAR = {"in_features": 40, "out_features": 24}

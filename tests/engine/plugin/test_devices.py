@@ -7,13 +7,13 @@ from types import SimpleNamespace
 
 import pytest
 
+from equivalence.comparison import check
 from equivalence.declare.draws import normal
 from equivalence.host import devices
 from equivalence.host.devices import DevicePresence
 from equivalence.host.isolation import isolated
 from equivalence.plugin import devices as device_plugin
 from equivalence.plugin.devices import CARDS, Cards
-from equivalence.twins import check
 from tests.engine.parts.small import MS, case
 from tests.engine.plugin.test_options import results, run, text_of
 

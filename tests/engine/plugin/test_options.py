@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from equivalence.comparison import check, kept
 from equivalence.declare.draws import normal
 from equivalence.diagnosis import diagnose as diagnosis
 from equivalence.host.devices import DevicePresence
@@ -15,8 +16,6 @@ from equivalence.host.isolation import isolated
 from equivalence.plugin import options as plugin
 from equivalence.plugin.options import named_devices
 from equivalence.report.text import comparisons
-from equivalence.runs import kept
-from equivalence.twins import check
 from tests.engine.parts.plain import house_words
 from tests.engine.parts.small import MS, case
 

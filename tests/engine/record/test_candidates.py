@@ -8,6 +8,7 @@ import mindspore as ms
 import numpy as np
 import pytest
 
+from equivalence.comparison import sides
 from equivalence.declare.difference import Raised
 from equivalence.declare.draws import normal
 from equivalence.declare.twin import TwinCase
@@ -15,7 +16,6 @@ from equivalence.errors import EquivalenceError, RecordError, SideError, WeightE
 from equivalence.record import candidates, fingerprint, store, truths
 from equivalence.record.store import CANDIDATE
 from equivalence.report import text as report
-from equivalence.runs import sides
 from equivalence.sample import Sample
 from equivalence.sides.mindspore_network import MindSporeNetwork
 from equivalence.structure import weights

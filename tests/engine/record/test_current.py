@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from equivalence.comparison import sides
+from equivalence.comparison.comparison import of_products, reference_multiplies
 from equivalence.declare.operator import OF_OPERATORS, operator_case
 from equivalence.declare.twin import cases
 from equivalence.host.devices import EVERY_PLACE
 from equivalence.operators.drawing import GATE_EXAMPLES, explorations, planned
 from equivalence.record import codec, fingerprint, store, truths
-from equivalence.runs import sides
-from equivalence.runs.comparison import of_products, reference_multiplies
 from tests.twins import declared
 from tests.twins.operators import operators
 

@@ -2,10 +2,9 @@
 
 import pytest
 
+from equivalence.comparison import check, kept
 from equivalence.host.isolation import isolated
 from equivalence.record import truths
-from equivalence.runs import kept
-from equivalence.twins import check
 from tests.defects import catalogue
 from tests.defects.mutants import right_case, with_defect
 

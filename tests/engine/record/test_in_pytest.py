@@ -7,11 +7,11 @@ from pathlib import Path
 import mindspore as ms
 import pytest
 
+from equivalence.comparison import kept as references
 from equivalence.declare.twin import cases
 from equivalence.host import devices
 from equivalence.record import store, truths
 from equivalence.report.text import comparisons
-from equivalence.runs import kept as references
 from tests.engine.parts.recording import kept as keep
 from tests.engine.plugin import test_options
 

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from hypothesis import strategies as st
 
+from equivalence.comparison import sides
+from equivalence.comparison.kept import forget
 from equivalence.declare.draws import normal, uniform
 from equivalence.declare.operator import Operator, operator_case, to
 from equivalence.declare.spaces import along, binary, unary
@@ -14,8 +16,6 @@ from equivalence.host.isolation import isolated
 from equivalence.operators.drawing import GATE_EXAMPLES, Exploration, planned
 from equivalence.operators.explore import explore
 from equivalence.record import fingerprint, store, truths
-from equivalence.runs import sides
-from equivalence.runs.kept import forget
 from tests.engine.operators.test_explore import RIGHT, operator, search
 from tests.engine.parts.recording import judged, recorded
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from equivalence.comparison import kept, sides
 from equivalence.declare.difference import Raised
 from equivalence.declare.draws import normal
 from equivalence.errors import EquivalenceError, RecordError, TorchMissingError
@@ -17,7 +18,6 @@ from equivalence.judge.truth import Flip, Truth, Undecided
 from equivalence.randomness.layers import dropout
 from equivalence.record import codec, fingerprint, store, truths
 from equivalence.report import text as report
-from equivalence.runs import kept, sides
 from equivalence.sample import Sample, resolve_inputs
 from equivalence.structure.weights import Slot
 from equivalence.truth.known import Reference
@@ -256,7 +256,7 @@ def test_another_seed_or_unit_roundoff_has_no_record(folder, monkeypatch):
     assert judged(affine(), folder, truths.USE, seed=1).record is None
     with pytest.raises(RecordError, match="there is no record of it with seed 1"):
         judged(affine(), folder, truths.REQUIRE, seed=1)
-    monkeypatch.setattr("equivalence.runs.comparison.of_products", lambda *_: 2.0**-11)
+    monkeypatch.setattr("equivalence.comparison.comparison.of_products", lambda *_: 2.0**-11)
     assert judged(affine(), folder, truths.USE).record is None
 
 

@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch import nn
 
+from equivalence.comparison.check import check
 from equivalence.declare.draws import normal
 from equivalence.host.isolation import isolated
 from equivalence.sample import Perturbed
@@ -16,7 +17,6 @@ from equivalence.sides.torch_modes import SkipInitialisation, Widened
 from equivalence.sides.torch_network import TorchNetwork
 from equivalence.sides.torch_noise import Noise
 from equivalence.structure.weights import CONSTANT, UNSAVED, Slot, pair
-from equivalence.twins.check import check
 from tests.engine.parts.small import case, sample
 
 PT, MS = "tests.engine.parts.constants_pt:", "tests.engine.parts.constants_ms:"

@@ -4,11 +4,11 @@ import mindspore as ms
 import numpy as np
 import pytest
 
+from equivalence.comparison.check import check
 from equivalence.declare.draws import normal
 from equivalence.errors import EquivalenceError
 from equivalence.host.isolation import isolated
 from equivalence.sides.mindspore_pullback import NumberedPullback, OddOutputsError, Pullback
-from equivalence.twins.check import check
 from tests.engine.parts import returning_ms
 from tests.engine.parts.small import case
 

@@ -2,12 +2,12 @@
 
 import pytest
 
+from equivalence.comparison import kept
+from equivalence.comparison.check import check
 from equivalence.declare.draws import normal
 from equivalence.diagnosis.diagnose import diagnose
 from equivalence.errors import WeightError
 from equivalence.host.isolation import isolated
-from equivalence.runs import kept
-from equivalence.twins.check import check
 from tests.engine.parts.small import case
 
 PT, MS = "tests.engine.parts.modes_pt:", "tests.engine.parts.modes_ms:"

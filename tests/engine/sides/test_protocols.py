@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from equivalence.comparison import sides
 from equivalence.declare.draws import integers, normal
 from equivalence.declare.twin import Twin, cases
 from equivalence.record.candidates import KeptCandidate, ReplayedCandidate
-from equivalence.runs import sides
 from equivalence.sides.protocols import CandidateSide, ReferenceSide
 
 NETWORK = Twin("relu", "torch.nn:ReLU", "mindspore.nn:ReLU", [normal(4, 8)])

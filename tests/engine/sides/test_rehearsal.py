@@ -9,17 +9,17 @@ import pytest
 from mindspore import ops
 from mindspore.graph import _parse
 
+from equivalence.comparison.check import check, compare
+from equivalence.comparison.sides import build_candidate
 from equivalence.declare.difference import Difference
 from equivalence.declare.draws import normal
 from equivalence.errors import DeclarationError, EquivalenceError
 from equivalence.host import devices
 from equivalence.host.isolation import isolated
-from equivalence.runs.sides import build_candidate
 from equivalence.sides.feed import Feed
 from equivalence.sides.mindspore_network import MindSporeNetwork
 from equivalence.sides.rehearsal import OPAQUE, PRODUCTS, SIGNIFICANT, Rehearsal
 from equivalence.structure.weights import Partners
-from equivalence.twins.check import check, compare
 from tests.engine.parts.small import case, sample
 
 HERE = "tests.engine.parts.products_ms:"
@@ -286,7 +286,7 @@ def test_a_rehearsed_case_differs_from_the_plain_one_and_passes_by_its_own_unit(
 
 def test_judged_by_the_unit_of_float32_a_rehearsed_case_would_fail(monkeypatch):
 
-    monkeypatch.setattr("equivalence.runs.comparison.of_products", lambda *_: 2.0**-24)
+    monkeypatch.setattr("equivalence.comparison.comparison.of_products", lambda *_: 2.0**-24)
     with isolated():
         assert compare(convolution(REHEARSED), 0, flips=False).judgement.differing
 

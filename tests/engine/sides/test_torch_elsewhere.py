@@ -9,13 +9,13 @@ import pytest
 import torch
 from torch import nn
 
+from equivalence.comparison import kept
+from equivalence.comparison.sides import build_reference
 from equivalence.declare.draws import integers, normal
 from equivalence.declare.twin import Twin, cases
 from equivalence.host.devices import place
 from equivalence.judge.precision import BUDGET, UNIT_ROUNDOFF
 from equivalence.kinks.watch import KinkWatch
-from equivalence.runs import kept
-from equivalence.runs.sides import build_reference
 from equivalence.sample import Perturbed
 from equivalence.sides import torch_network, torch_training
 from equivalence.sides.torch_network import TorchNetwork, beside

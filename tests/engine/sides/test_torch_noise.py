@@ -9,6 +9,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from equivalence.comparison.check import check
 from equivalence.declare.draws import normal
 from equivalence.judge.verdict import judge
 from equivalence.sample import Perturbed, Sample, resolve_inputs
@@ -16,7 +17,6 @@ from equivalence.sides.torch_network import TorchNetwork
 from equivalence.sides.torch_noise import COINS, STEPS, Noise, WatchedPrecision
 from equivalence.truth import compute as truth
 from equivalence.truth.measurement import Measurement
-from equivalence.twins.check import check
 from tests.engine.parts.small import case, sample
 
 U = 2.0**-24

@@ -13,6 +13,7 @@ from mindspore.ops import functional_overload
 from mindspore.ops.auto_generate import gen_ops_prim
 
 from equivalence import on_cpu
+from equivalence.comparison.check import check
 from equivalence.declare.draws import normal
 from equivalence.errors import EquivalenceError
 from equivalence.host.isolation import isolated
@@ -20,7 +21,6 @@ from equivalence.report import text
 from equivalence.stand_ins import context
 from equivalence.stand_ins.context import lacks_kernel
 from equivalence.stand_ins.table import FALLBACKS, LATE, METHODS, OVERLOADS, PARTLY, STAND_INS
-from equivalence.twins.check import check
 from tests.engine.parts.small import case
 
 PARTS = "tests.engine.parts.only_ascend_"

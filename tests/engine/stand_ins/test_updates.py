@@ -7,11 +7,11 @@ import torch
 from mindspore import mint
 
 from equivalence import on_cpu
+from equivalence.comparison.check import check
 from equivalence.declare.twin import cases
 from equivalence.host.isolation import isolated
 from equivalence.sides import mindspore_network
 from equivalence.stand_ins.context import StandIns
-from equivalence.twins.check import check
 from tests.twins.mint_optim import ALONE
 
 GRADIENTS = np.float32([[0.5, -1.0], [100.0, 0.25], [-0.125, 3.0], [1.0, 1.0]])

@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 import torch
 
+from equivalence.comparison import kept, sides
+from equivalence.comparison.comparison import CaseAtSeed
 from equivalence.declare.draws import normal
 from equivalence.judge.verdict import judge
-from equivalence.runs import kept, pairing, sides
-from equivalence.runs.comparison import CaseAtSeed
 from equivalence.sides.feed import Feed
 from equivalence.statements.lent import Lent, lend, weights
 from equivalence.statements.mindspore_calls import MindSporeCalls
+from equivalence.structure import pairing
 from tests.engine.parts.small import case
 
 WRONG = case(

@@ -6,11 +6,11 @@ import pytest
 import torch
 from torch import nn
 
+from equivalence.comparison.check import check
 from equivalence.declare.draws import normal
 from equivalence.errors import SideError, lacks_cuda
 from equivalence.stream import observer, torch_devices
 from equivalence.stream.torch_devices import KEPT, AbsentCuda, OnCpu, on_cpu
-from equivalence.twins.check import check
 from tests.engine.parts.small import case
 
 PARTS = "tests.engine.parts.on_cuda"

@@ -6,9 +6,10 @@ from torch import nn
 
 import ms_models.resnet
 import pt_reference.resnet
+from equivalence.comparison import sides
+from equivalence.comparison.comparison import CaseAtSeed
 from equivalence.declare.twin import cases
-from equivalence.runs import pairing, sides
-from equivalence.runs.comparison import CaseAtSeed
+from equivalence.structure import pairing
 from equivalence.structure import settings as configuration
 from equivalence.structure.layers import common, compare_settings, differences, unread
 from equivalence.structure.mindspore_settings import settings

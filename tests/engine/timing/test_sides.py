@@ -4,10 +4,10 @@ import itertools
 
 import pytest
 
+from equivalence.comparison import sides
 from equivalence.declare.draws import normal
 from equivalence.declare.twin import Twin, cases
 from equivalence.host.isolation import isolated
-from equivalence.runs import sides
 from equivalence.timing import steps
 from equivalence.timing.sides import builders, torch_step
 

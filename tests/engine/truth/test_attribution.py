@@ -7,6 +7,9 @@ import pytest
 import torch.nn.functional as F
 from torch import nn
 
+from equivalence.comparison import excuses, kept
+from equivalence.comparison.check import check
+from equivalence.comparison.kept import reference
 from equivalence.declare.draws import normal
 from equivalence.host.isolation import isolated
 from equivalence.judge import verdict
@@ -14,14 +17,10 @@ from equivalence.judge.excuses import BRANCH_FLIPS
 from equivalence.judge.precision import BUDGET
 from equivalence.kinks import watch as watching
 from equivalence.kinks.watch import MANY, KinkWatch
-from equivalence.runs import kept
-from equivalence.runs.kept import reference
 from equivalence.sides.torch_network import TorchNetwork
 from equivalence.truth import compute as truth
 from equivalence.truth import explained, flips
 from equivalence.truth.flips import ChosenBranches
-from equivalence.twins import excuses
-from equivalence.twins.check import check
 from tests.engine.parts import networks_ms
 from tests.engine.parts.small import MS, case
 

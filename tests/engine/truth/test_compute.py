@@ -8,6 +8,7 @@ import torch
 from torch import nn
 
 from equivalence import file
+from equivalence.comparison.check import check, compare
 from equivalence.declare.difference import Difference
 from equivalence.declare.draws import integers, normal, uniform
 from equivalence.declare.twin import cases
@@ -18,7 +19,6 @@ from equivalence.sample import Perturbed
 from equivalence.sides.torch_network import TorchNetwork
 from equivalence.truth import compute as truth
 from equivalence.truth.measurement import Measurement
-from equivalence.twins.check import check, compare
 from tests.engine.parts.small import MS, PT, case, sample
 from tests.twins import declared
 

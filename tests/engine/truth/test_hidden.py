@@ -7,12 +7,11 @@ import pytest
 import torch
 from torch.nn import functional
 
+from equivalence.comparison import kept, settings
 from equivalence.declare.draws import normal
 from equivalence.declare.twin import TwinCase, cases
 from equivalence.host.isolation import isolated
-from equivalence.runs import kept
 from equivalence.truth.hidden import Number, NumbersInCode, other_number
-from equivalence.twins import settings
 from tests.defects.twins import HIDDEN
 from tests.engine.parts import networks_pt
 from tests.engine.parts.small import PT, case

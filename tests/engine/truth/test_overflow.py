@@ -7,18 +7,18 @@ import torch.nn.functional as F
 from torch import nn
 
 from equivalence import compare, uniform
+from equivalence.comparison import excuses
+from equivalence.comparison.comparison import CaseAtSeed
 from equivalence.declare.draws import normal
 from equivalence.host.isolation import isolated
 from equivalence.judge import excuses as table
 from equivalence.randomness.torch_draws import TorchDraws
-from equivalence.runs.comparison import CaseAtSeed
 from equivalence.sides.torch_constants import Constants
 from equivalence.sides.torch_network import Function, TorchNetwork
 from equivalence.sides.torch_sums import PRODUCT_OPERATORS
 from equivalence.sides.torch_training import TorchTraining
 from equivalence.truth import compute
 from equivalence.truth.overflow import InRangeOfFloat32, beyond_half, multiplies
-from equivalence.twins import excuses
 from tests.engine.parts import small
 from tests.engine.parts.small import sample
 

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from equivalence.comparison import check, kept, sides
 from equivalence.declare.draws import normal
 from equivalence.declare.twin import Twin
 from equivalence.diagnosis.diagnose import diagnose
@@ -12,11 +13,9 @@ from equivalence.judge.outcome import Outcome
 from equivalence.judge.truth import Undecided
 from equivalence.pipelines.batches import BatchSample
 from equivalence.report import text as report
-from equivalence.runs import kept, sides
 from equivalence.sides.torch_training import TorchTraining
 from equivalence.truth.undecided import Spread, find, take_ends, watch_gradients
-from equivalence.twins import check
-from tests.engine.twins.test_training import one_case
+from tests.engine.comparison.test_training import one_case
 
 NAME = "update[1]:kernel"
 SHAPE, NEAR = (4, 16), (1, 4)
