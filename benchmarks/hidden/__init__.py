@@ -263,6 +263,14 @@ HIDDEN = (
     ),
     Hidden("saturation", "numbers", "summed", (normal(3, 6),), ("summed_naive",)),
     Hidden("saturation", "numbers", "soft", (normal(3, 6),), ("soft_naive",)),
+    Hidden("saturation", "numbers", "bent", (normal(3, 6),), ("bent_by_where",)),
+    Hidden(
+        "saturation",
+        "numbers",
+        "mish",
+        (normal(3, 6),),
+        ("mish_by_exponential", "mish_by_square"),
+    ),
     Hidden(
         "saturation",
         "numbers",

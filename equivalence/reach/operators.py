@@ -219,6 +219,7 @@ def _threshold(call: OperatorCall) -> Splits:
 def _softplus(call: OperatorCall) -> Splits:
     beta, most = call.given(1, "beta", 1), call.given(2, "threshold", 20)
     yield "threshold", lambda: _above("threshold", call.x * beta, most)()
+    yield "overflow", lambda: _above("overflow", call.x * beta, OVERFLOWS)()
 
 
 def _shrink(call: OperatorCall) -> Splits:
@@ -363,6 +364,12 @@ def _saturated(call: OperatorCall) -> Splits:
     yield "overflow", lambda: _above("overflow", call.x.abs(), OVERFLOWS)()
 
 
+def _bent_exponential(call: OperatorCall) -> Splits:
+    """Of an exponential below zero: one that is computed above it, too, leaves float32 there."""
+    yield from _kink(call)
+    yield from _exponential(call)
+
+
 def _softmax(call: OperatorCall) -> Splits:
     yield from _exponential(call)
     axis = call.args[1][0] if isinstance(call.args[1], list | tuple) else call.args[1]
@@ -445,10 +452,11 @@ BEFORE: dict[Any, Callable[..., Splits]] = {
         lambda call: _bounded(-3.0, 3.0, call.x),
     ),
     **dict.fromkeys(
-        (aten.relu, aten.relu_, aten.leaky_relu, aten.leaky_relu_, aten._prelu_kernel, aten.elu),
+        (aten.relu, aten.relu_, aten.leaky_relu, aten.leaky_relu_, aten._prelu_kernel),
         _kink,
     ),
-    **dict.fromkeys((aten.elu_, aten.abs, aten.abs_), _kink),
+    **dict.fromkeys((aten.abs, aten.abs_), _kink),
+    **dict.fromkeys((aten.elu, aten.elu_), _bent_exponential),
     **dict.fromkeys((aten.threshold, aten.threshold_), _threshold),
     aten.softplus: _softplus,
     **dict.fromkeys((aten.softshrink, aten.hardshrink), _shrink),
@@ -484,6 +492,7 @@ BEFORE: dict[Any, Callable[..., Splits]] = {
     **dict.fromkeys(
         (
             *(aten.sigmoid, aten.sigmoid_, aten.tanh, aten.tanh_, aten.log_sigmoid_forward),
+            *(aten.silu, aten.silu_, aten.gelu, aten.gelu_, aten.mish, aten.mish_, aten.expm1),
             aten.binary_cross_entropy_with_logits,
         ),
         _saturated,

@@ -100,6 +100,28 @@ def soft_naive(x):
     return mint.log(1.0 + mint.exp(x))
 
 
+def bent(x):
+    return F.elu(x) + 2.0 * x
+
+
+def bent_by_where(x):
+    """Its gradient is zero times infinity where the exponential overflows."""
+    return mint.where(x > 0.0, x, mint.exp(x) - 1.0) + 2.0 * x
+
+
+def mish(x):
+    return x * mint.tanh(F.softplus(x)) + 2.0 * x
+
+
+def mish_by_exponential(x):
+    return x * mint.tanh(mint.log(1.0 + mint.exp(x))) + 2.0 * x
+
+
+def mish_by_square(x):
+    square = mint.square(1.0 + mint.exp(x))
+    return x * (square - 1.0) / (square + 1.0) + 2.0 * x
+
+
 def rooted(x):
     return x * mint.rsqrt(mint.square(x).mean(-1, True) + 1e-8)
 

@@ -55,6 +55,14 @@ def soft(x):
     return F.softplus(x, beta=1.0, threshold=20.0)
 
 
+def bent(x):
+    return F.elu(x) + 2.0 * x
+
+
+def mish(x):
+    return F.mish(x) + 2.0 * x
+
+
 def rooted(x):
     """RMSNorm."""
     return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-8)

@@ -97,6 +97,12 @@ KINDS = {
     "not finite": (torch.nan_to_num, torch.tensor([1.0, torch.nan]), SMALL),
     "overflow": (torch.exp, X, SMALL),
     "softmax": (lambda x: x.softmax(-1), X, SMALL, "overflow"),
+    "exponential of an elu": (functional.elu, X, -X.abs(), "overflow"),
+    "exponential of a softplus": (functional.softplus, X, SMALL, "overflow"),
+    "exponential of a mish": (functional.mish, X, SMALL, "overflow"),
+    "exponential of a silu": (functional.silu, X, SMALL, "overflow"),
+    "exponential of a gelu": (functional.gelu, X, SMALL, "overflow"),
+    "expm1": (torch.expm1, X, SMALL, "overflow"),
     "masked row": (lambda x: x.softmax(-1), torch.cat([ROWS, ROWS - 1e9]), ROWS),
     "ignored label": (
         lambda y: functional.cross_entropy(LOGITS, y),
