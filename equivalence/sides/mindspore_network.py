@@ -411,8 +411,12 @@ class MindSporeNetwork:
                 drawn[name] = values
             parameter.set_data(ms.Tensor(values, parameter.dtype))
         for name, values in drawn.items():
-            if not np.array_equal(array(self.parameters[name]), values):
-                raise WeightError(f"candidate {name} does not hold what was loaded into it")
+            parameter = self.parameters[name]
+            if not np.array_equal(array(parameter), values):
+                held, cure = str(parameter.dtype).lower(), ""
+                if held != values.dtype.name:
+                    cure = f", since it is {held}; build it in {values.dtype}, or compare in {held}"
+                raise WeightError(f"candidate {name} does not hold what was loaded into it{cure}")
 
     def written_alone(self, partners: Partners) -> list[str]:
         """The paths of what it alone has, neither drawn nor compared, and has written in its runs.
