@@ -52,7 +52,7 @@ def noted(note: Note) -> Iterator[None]:
         value = draw()
         return _like(value, note(_in_words(law), np.array(value)))
 
-    with _standing(tell):
+    with _drawing(tell):
         yield
 
 
@@ -74,7 +74,7 @@ def replayed(replay: Replay) -> Iterator[None]:
         random.setstate(before[1])
         return _like(value, _REPLAYED[name](replay, np.shape(value), *numbers))
 
-    with _standing(tell):
+    with _drawing(tell):
         yield
 
 
@@ -93,7 +93,7 @@ def _like(value: Any, values: np.ndarray) -> Any:
 
 
 @contextlib.contextmanager
-def _standing(tell: Tell) -> Iterator[None]:
+def _drawing(tell: Tell) -> Iterator[None]:
     """A context in which what `tell` gives stands for every draw."""
     thread = threading.get_ident()
 
