@@ -163,7 +163,7 @@ def _beside_own_flips(measurement: Measurement, expected: Truth, own: Trace) -> 
     lost = verdict.lost(expected, measurement.unit_roundoff)
     if measurement.network.settles and any(map(expected.jumps, lost)):
         near = flips.may_flip(measurement, expected.near)
-        explained = near and explain(measurement, expected, near, own)
+        explained = near and explain(measurement, expected, near, own, lost)
         if explained:
             set_own_errors(expected, explained[1], own, measurement.unit_roundoff)
     return expected

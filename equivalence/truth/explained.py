@@ -56,10 +56,13 @@ def explain(
     expected: Truth,
     near: Sequence[Flip],
     trace: Trace,
+    demanded: Collection[str] | None = None,
 ) -> tuple[tuple[Flip, ...], dict[str, Expected]] | None:
     """The flips that explain the gradients of `trace`, and the truth with these flips.
 
-    Returns None if no set of whole flips brings every gradient within the budget. Updates of
+    demanded: names of the gradients that must be within the budget with them; None: every one.
+
+    Returns None if no set of whole flips brings these within the budget. Updates of
     weights count like gradients, and so does all that follows the first update of a training. A
     flip that is not whole is left out, for instance one that changes next to nothing.
     Sensitivities, outputs and buffers stay as they are.
@@ -67,9 +70,10 @@ def explain(
     Of more than `TRIED` activations those are tried that `likely` points to; all of them in a
     training, of which it knows nothing. To some nothing points, and the `MOST` nearest of these are
     tried besides: those exactly at a kink, since the bound moves along, and those at a step of a
-    rounding, which has no gradient. Each turn takes two runs for
-    that, one for each flip that is tried, and one for each choice, mostly one or two. What a flip
-    changes is kept for later turns. Needs memory for five traces, and `FOLD_SIZE` numbers for each
+    rounding, which has no gradient. Where none of these helps, and there are no more than `MOST`
+    activations, the others are tried, too. Each turn takes two runs for that, one for each flip
+    that is tried, and one for each choice, mostly one or two. What a flip changes is kept for later
+    turns. Needs memory for five traces, and `FOLD_SIZE` numbers for each
     flip that was tried.
     """
     unit_roundoff = measurement.unit_roundoff
@@ -93,7 +97,8 @@ def explain(
 
     def within(base: Trace) -> bool:
         gradients = with_truth(base)
-        return all(gradients[n].within(trace[n], unit_roundoff) for n in gradients)
+        names = gradients if demanded is None else gradients.keys() & demanded
+        return all(gradients[n].within(trace[n], unit_roundoff) for n in names)
 
     few = len(near) <= TRIED or measurement.trains
     pointers = None if few else likely.Pointers(measurement, near, units)
@@ -107,15 +112,15 @@ def explain(
     for _ in range(TURNS):
         before = residual
         pointed = pointers.first(trace, chosen, TRIED) if pointers else range(len(near))
-        tried = {*pointed, *(() if changes else unpointed)}
+        tried = {*pointed, *unpointed}
         held = sorted(changes.keys() | tried)
-        if not held:
-            return None
         for one in sorted(tried):
             change = _fold(flip(chosen ^ {one}), base, units)
             changes[one] = -change if one in chosen else change
-        deltas = np.stack([-changes[one] if one in chosen else changes[one] for one in held])
-        for _ in range(CHOICES):
+        deltas = np.zeros((len(held), residual.size))
+        for row, one in zip(deltas, held, strict=True):
+            row[:] = -changes[one] if one in chosen else changes[one]
+        for _ in range(CHOICES if held else 0):
             toggled = whole_flips(deltas, residual)
             if not toggled.any():
                 break
@@ -132,7 +137,10 @@ def explain(
             if not 0 < len(chosen) <= MOST or not within(base):
                 return None
             return tuple(near[each] for each in sorted(chosen)), {**expected, **with_truth(base)}
-        if not progress or len(chosen) > MOST:
+        unpointed = []
+        if not progress and len(near) <= MOST:
+            unpointed = [number for number in range(len(near)) if number not in changes]
+        if not (progress or unpointed) or len(chosen) > MOST:
             return None
     return None
 

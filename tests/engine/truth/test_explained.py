@@ -12,6 +12,7 @@ from equivalence.judge.expected import distance
 from equivalence.sides.torch_network import TorchNetwork
 from equivalence.truth import compute as truth
 from equivalence.truth import explained as explaining
+from equivalence.truth import likely
 from equivalence.truth.explained import explain, whole_flips
 from equivalence.truth.flips import ChosenBranches, locate, may_flip
 from equivalence.truth.measurement import Measurement
@@ -250,6 +251,36 @@ def test_what_flips_leave_over_is_within_the_budget(roundings, is_explained):
     assert (made is not None) == is_explained
     if made:
         assert made[0] == near[:1]
+
+
+def test_of_the_gradients_those_that_are_demanded_must_be_explained():
+    network, drawn = TorchNetwork(UNBIASED, {"layers": 2, "planes": 3}), small()
+    near = locate(Measurement(network, drawn, "train", U), [(0, (0, 0, 1, 1)), (1, (0, 0, 1, 0))])
+    measurement = Measurement(network, drawn, "train", U)
+    known = truth.compute(measurement)
+    recorded = all_of(network, drawn, near, [True, False])
+    off = off_by(known, 12.0)
+    spoilt, *others = off
+    recorded[spoilt] = recorded[spoilt] + off[spoilt]
+    assert explain(measurement, known, near, recorded) is None
+    found, _ = explain(measurement, known, near, recorded, others)
+    assert found == near[:1]
+
+
+@pytest.mark.parametrize("points", [(), (7,)])
+@pytest.mark.parametrize(("most", "is_explained"), [(20, True), (19, False)])
+def test_where_nothing_points_all_of_few_are_tried(monkeypatch, points, most, is_explained):
+    network, drawn = TorchNetwork(UNBIASED, {"layers": 2, "planes": 3}), small()
+    measurement = Measurement(network, drawn, "train", U)
+    places = [(0, index) for index in itertools.product(range(2), range(3), range(2), range(2))]
+    near = locate(measurement, places[:20])
+    run = measurement.run(watch=ChosenBranches(near, [number == 3 for number in range(20)]))
+    monkeypatch.setattr(likely.Pointers, "first", lambda *_: points)
+    monkeypatch.setattr(explaining, "MOST", most)
+    found = explain(measurement, truth.begin(measurement), near, run)
+    assert (found is not None) == is_explained
+    if found:
+        assert found[0] == near[3:4]
 
 
 def test_flips_of_what_is_exactly_at_its_bound_are_found_among_many():
