@@ -60,7 +60,7 @@ def noted(note: Note) -> Iterator[None]:
 def replayed(replay: Replay) -> Iterator[None]:
     """A context in which every draw gets the numbers of `replay`, and moves no generator.
 
-    Of a law without such numbers it is refused, and drawn as ever.
+    A draw by a law that has none of these is refused, and drawn as ever.
     """
 
     def tell(law: Law, draw: Callable[[], Any]) -> Any:
