@@ -27,6 +27,7 @@ from equivalence.randomness.replay import (
     order,
     whole,
 )
+from equivalence.stream.observer import frames
 from equivalence.stream.patches import patched
 
 LOADERS = ("torch.utils.data.", "mindspore.dataset.")
@@ -136,11 +137,7 @@ def _is_own(frame: FrameType | None) -> bool:
 
 def by_loader(frame: FrameType | None) -> bool:
     """Whether a loader draws in a frame: an order, a seed, or what is in its samples."""
-    while frame is not None:
-        if frame.f_globals.get("__name__", "").startswith(LOADERS):
-            return True
-        frame = frame.f_back
-    return False
+    return any(each.f_globals.get("__name__", "").startswith(LOADERS) for each in frames(frame))
 
 
 # What stands for a function: `draw` is the function, `tell` gets the law of what it has drawn.

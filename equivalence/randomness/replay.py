@@ -17,7 +17,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import NormalDist
-from types import FrameType
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +24,7 @@ from numpy.typing import ArrayLike
 
 from equivalence.errors import of_models
 from equivalence.seeds import stream
+from equivalence.stream.observer import frames
 
 BITS = {"bfloat16": 8}
 """Dtype -> the bits of a number; `MOST_BITS` in every other one."""
@@ -181,12 +181,10 @@ def _laid(numbers: np.ndarray, theirs: Drawn, ours: Drawn) -> np.ndarray:
 
 def line() -> str:
     """The innermost line of a network's own code that runs now: "net.py:12"."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
+    for frame in frames(sys._getframe(1)):
         file = frame.f_code.co_filename
         if of_models(file) and not file.startswith("<"):
             return f"{file.rpartition('/')[2]}:{frame.f_lineno}"
-        frame = frame.f_back
     return ""
 
 

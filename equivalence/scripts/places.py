@@ -10,6 +10,7 @@ from types import FrameType
 from typing import Any
 
 from equivalence.errors import of_models
+from equivalence.stream.observer import frames
 
 _RUNNING = os.path.join(os.path.dirname(__file__), "running.py")
 """The file whose frames call a script; what calls that is none of the script's."""
@@ -20,11 +21,11 @@ _lines: dict[int, str] = {}
 
 def own_frames() -> Iterator[FrameType]:
     """The frames of the script's own code that run now, the innermost first."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename != _RUNNING:
+    for frame in frames(sys._getframe(1)):
+        if frame.f_code.co_filename == _RUNNING:
+            return
         if of_models(frame.f_code.co_filename):
             yield frame
-        frame = frame.f_back
 
 
 def constructs(kind: type) -> bool:

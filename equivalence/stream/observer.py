@@ -7,6 +7,7 @@ those before it have made of the call. What an observer calls itself is seen by 
 """
 
 import contextlib
+import itertools
 import os
 import sys
 import warnings
@@ -204,15 +205,17 @@ def running(
 _HERE = os.path.dirname(__file__) + os.sep
 
 
+def frames(frame: FrameType | None) -> Iterator[FrameType]:
+    """A frame and those that have called it, the innermost first."""
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
+
+
 def callers() -> Iterator[FrameType]:
     """The frames behind the call that an observer is told of, the innermost first."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and not in_stream(frame):
-        frame = frame.f_back
-    while frame is not None:
-        if not in_stream(frame):
-            yield frame
-        frame = frame.f_back
+    behind = itertools.dropwhile(lambda frame: not in_stream(frame), frames(sys._getframe(1)))
+    yield from itertools.filterfalse(in_stream, behind)
 
 
 def warn_models(message: str) -> None:

@@ -206,6 +206,14 @@ def test_a_list_gets_the_order_that_is_replayed():
     assert sorted(one) == list("abcdefghi")
 
 
+def test_what_a_library_draws_is_its_own():
+    library = {"np": np, "random": random}
+    code = "np.random.rand(2), random.sample(range(9), 3), np.random.beta(0.4, 0.4)"
+    _, replay = replayed(lambda: exec(compile(code, host_draws.__file__, "exec"), library))
+    assert replay.drawn == []
+    assert replay.refused == []
+
+
 def test_a_law_without_numbers_is_refused_and_drawn_as_ever():
     before = state()
     number, replay = replayed(lambda: np.random.beta(0.4, 0.4))
